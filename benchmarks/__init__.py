@@ -1,0 +1,1 @@
+"""Figures of simreel, measured: `python -m benchmarks NAME`."""

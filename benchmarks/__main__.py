@@ -1,0 +1,23 @@
+"""Runs a benchmark by name."""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks import stepping
+
+_ALL = {"stepping": stepping}
+
+
+def main() -> None:
+    """Parses the command line and prints one table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    names = parser.add_subparsers(dest="name", required=True)
+    for name, module in _ALL.items():
+        module.add_arguments(names.add_parser(name, help=module.__doc__))
+    arguments = parser.parse_args()
+    _ALL[arguments.name].run(arguments)
+
+
+if __name__ == "__main__":
+    main()

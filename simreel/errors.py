@@ -1,0 +1,236 @@
+"""One root error and its family; each also is the builtin that a caller would catch.
+
+An error builds its text from typed arguments and keeps them as attributes. The text names the field or file, what
+was found, what is allowed, and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "DamagedFileError",
+    "DuplicateTargetError",
+    "MissingExtraError",
+    "MissingFileError",
+    "ModelError",
+    "OptionsConflictError",
+    "OptionsError",
+    "RecorderError",
+    "RecorderErrorGroup",
+    "RecorderOverflowError",
+    "RegistrationError",
+    "SampleError",
+    "SceneStateError",
+    "SimreelError",
+    "SimreelWarning",
+    "SyncTimeoutError",
+    "TargetExistsError",
+    "TargetError",
+    "UnknownNameError",
+    "UnstableError",
+    "ValueShapeError",
+    "nearest",
+]
+
+
+class SimreelWarning(UserWarning):
+    """Something the user can change; the run goes on."""
+
+
+class SimreelError(Exception):
+    """Root of all errors that simreel raises for a user's mistake or a failed recording."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A question that names the closest of `known`, or an empty string where none is close."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+class OptionsError(SimreelError, ValueError):
+    """An options object was given a wrong value or an unknown name."""
+
+    def __init__(self, options: str, problems: Sequence[str]) -> None:
+        self.options = options
+        self.problems = tuple(problems)
+        super().__init__("\n".join(f"{options}: {problem}" for problem in self.problems))
+
+
+class OptionsConflictError(SimreelError, ValueError):
+    """Two model files of a scene differ in a field of which the scene can have only one."""
+
+    def __init__(self, field: str, first: tuple[str, object], second: tuple[str, object], remedy: str) -> None:
+        self.field = field
+        self.first = first
+        self.second = second
+        super().__init__(
+            f"the models differ in <option> {field}: {first[0]} has {first[1]}, {second[0]} has {second[1]}. {remedy}"
+        )
+
+
+class UnknownNameError(SimreelError, KeyError):
+    """No thing of that kind has that name."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        there = ", ".join(map(repr, self.known)) or "none"
+        self.text = f"no {kind} named {name!r}; there are: {there}.{nearest(str(name), self.known)}"
+        super().__init__(self.text)
+
+    def __str__(self) -> str:
+        # KeyError shows the repr of its argument, with quotes around the sentence.
+        return self.text
+
+
+class ValueShapeError(SimreelError, ValueError):
+    """An array given to a setter has another shape than the field."""
+
+    def __init__(self, field: str, found: tuple[int, ...], allowed: tuple[int, ...]) -> None:
+        self.field = field
+        self.found = found
+        self.allowed = allowed
+        super().__init__(f"{field}: shape {found} given, {allowed} needed")
+
+
+class ModelError(SimreelError, ValueError):
+    """A model file or a scene does not compile."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        self.source = source
+        self.reason = reason
+        super().__init__(f"{source}: {reason}")
+
+
+class MissingFileError(SimreelError, FileNotFoundError):
+    """A file that was named is not there."""
+
+    def __init__(self, path: Path | str, purpose: str) -> None:
+        self.path = path
+        self.purpose = purpose
+        super().__init__(f"{path}: no such file ({purpose})")
+
+
+class MissingExtraError(SimreelError, ImportError):
+    """A package of an optional extra is needed and not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'simreel[{extra}]'")
+
+
+class SceneStateError(SimreelError, RuntimeError):
+    """A call came before `build`, after `destroy`, or twice."""
+
+    def __init__(self, call: str, reason: str) -> None:
+        self.call = call
+        self.reason = reason
+        super().__init__(f"{call}: {reason}")
+
+
+class UnstableError(SimreelError, ArithmeticError):
+    """The simulation became NaN, infinite or huge; nothing of that state was recorded."""
+
+    def __init__(self, reason: str, step: int | None = None) -> None:
+        self.reason = reason
+        self.step = step
+        at = "" if step is None else f" at step {step}"
+        super().__init__(
+            f"the simulation is unstable{at}: {reason} The samples before are kept. "
+            "scene.reset() goes on; a smaller dt, softer contacts or bounded controls may avoid it."
+        )
+
+
+class TargetError(SimreelError, OSError):
+    """A file cannot be written where it was asked for."""
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")
+
+
+class TargetExistsError(SimreelError, FileExistsError):
+    """The target is there already and `overwrite` was not given."""
+
+    def __init__(self, path: Path | str, option: str = "overwrite=True") -> None:
+        self.path = path
+        super().__init__(f"{path} exists already: give another filename or {option}")
+
+
+class DuplicateTargetError(SimreelError, ValueError):
+    """Two recorders of one scene name the same file."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = path
+        super().__init__(f"filename: {path} is being recorded by another recorder of this scene; give another filename")
+
+
+class DamagedFileError(SimreelError, ValueError):
+    """A file is cut, altered, or not what its name says."""
+
+    def __init__(self, path: Path | str, offset: int, found: str) -> None:
+        self.path = path
+        self.offset = offset
+        self.found = found
+        super().__init__(f"{path}: byte {offset}: {found}")
+
+
+class SampleError(SimreelError, ValueError):
+    """What a data function returned cannot be recorded."""
+
+    def __init__(self, key: str | None, found: str, allowed: str) -> None:
+        self.key = key
+        self.found = found
+        self.allowed = allowed
+        of = "the data" if key is None else f"key {key!r}"
+        super().__init__(f"{of}: {found} returned, {allowed}")
+
+
+class RecorderError(SimreelError, RuntimeError):
+    """A recorder ended before its time; `__cause__` is what ended it. Its rows before that are kept."""
+
+    def __init__(self, recorder: str, doing: str, cause: BaseException) -> None:
+        self.recorder = recorder
+        self.doing = doing
+        super().__init__(f"{recorder} ended while {doing}: {type(cause).__name__}: {cause}")
+        self.__cause__ = cause
+
+
+class RecorderErrorGroup(SimreelError, ExceptionGroup[SimreelError]):
+    """Several recorders failed."""
+
+
+class RecorderOverflowError(SimreelError, RuntimeError):
+    """The queue of a recorder with `when_full="raise"` stayed full."""
+
+    def __init__(self, recorder: str, queued: int, waited: float) -> None:
+        self.recorder = recorder
+        self.queued = queued
+        self.waited = waited
+        super().__init__(
+            f"{recorder}: the queue stayed full ({queued} samples) for {waited:g} s; "
+            "lower hz, raise buffer_size, or set when_full='block'"
+        )
+
+
+class SyncTimeoutError(SimreelError, TimeoutError):
+    """`sync` ran out of time."""
+
+    def __init__(self, recorder: str, queued: int, timeout: float) -> None:
+        self.recorder = recorder
+        self.queued = queued
+        self.timeout = timeout
+        super().__init__(f"{recorder}: {queued} samples are still queued after timeout={timeout:g} s")
+
+
+class RegistrationError(SimreelError, TypeError):
+    """A recorder class cannot be registered."""

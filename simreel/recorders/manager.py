@@ -1,0 +1,262 @@
+"""Drives the recorders of a scene: opens them, samples the due ones, ends episodes, and stops them all."""
+
+from __future__ import annotations
+
+import math
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from simreel.errors import (
+    DuplicateTargetError,
+    RecorderError,
+    RecorderErrorGroup,
+    SimreelError,
+    SimreelWarning,
+)
+from simreel.recorders import exiting
+from simreel.recorders.agenda import Agenda
+from simreel.recorders.base import Recorder
+from simreel.recorders.registry import recorder_for
+from simreel.recorders.sampler import Sampler
+from simreel.recorders.timing import Timing
+
+if TYPE_CHECKING:
+    from simreel.options.recorders import RecorderOptions
+    from simreel.recorders.queue import Mark
+    from simreel.recorders.source import Clock
+
+__all__ = ["RecorderManager"]
+
+
+class RecorderManager:
+    """The recorders of one scene.
+
+    Args:
+        clock: the scene's step count; a sample belongs to its step.
+        refresh: brings what is derived from the state (poses, sensors) up to date, for samples outside a step.
+    """
+
+    def __init__(self, clock: Clock, refresh: Callable[[], None]) -> None:
+        self.agenda = Agenda()
+        self._clock = clock
+        self._refresh = refresh
+        self._data_funcs: dict[Recorder[Any], Callable[[], Any]] = {}
+        # The list itself is shared with the finalizer, which must not refer to the manager.
+        self._recorders: list[Recorder[Any]] = []
+        self._samplers: list[Sampler] = []
+        self._active: tuple[Sampler, ...] = ()
+        self._common_stride = 0
+        self._paused: set[Recorder[Any]] = set()
+        self._is_open = False
+        finalizer = weakref.finalize(self, _close_forgotten, self._recorders)
+        # At exit the scene still lives, and a stop takes the last sample too.
+        finalizer.atexit = False
+        exiting.register(self)
+
+    @property
+    def recorders(self) -> tuple[Recorder[Any], ...]:
+        """The recorders that were started and not stopped."""
+        return tuple(self._recorders)
+
+    def add(self, data_func: Callable[[], Any], options: RecorderOptions) -> Recorder[Any]:
+        """Makes a recorder, and opens it where the scene is built.
+
+        Raises:
+            DuplicateTargetError: another recorder of the scene writes that file.
+            SimreelError: the recorder cannot write what it was asked to.
+        """
+        recorder = recorder_for(type(options))(self, options, data_func)
+        target = getattr(recorder, "target", None)
+        if target is not None and any(target == getattr(other, "target", None) for other in self._recorders):
+            raise DuplicateTargetError(target.path)
+        recorder.timing = Timing.at(options.hz, self._clock.dt, self._clock.n_envs, recorder.label)
+        self._recorders.append(recorder)
+        self._data_funcs[recorder] = data_func
+        if self._is_open:
+            self._open([recorder])
+        return recorder
+
+    def open(self) -> None:
+        """Opens the recorders that were added before the scene was built, in order.
+
+        Raises:
+            SimreelError: one cannot be opened. It is discarded, and those opened before it are closed again.
+        """
+        self._open(self._recorders)
+        self._is_open = True
+
+    def _open(self, recorders: Sequence[Recorder[Any]]) -> None:
+        opened = []
+        for recorder in tuple(recorders):
+            try:
+                recorder._open(self._timing(recorder), self.agenda)
+            except BaseException as error:
+                for other in opened:
+                    other._unopen()
+                self._forget([recorder])
+                if isinstance(error, SimreelError) or not isinstance(error, Exception):
+                    raise
+                raise RecorderError(recorder.label, "opening", error) from error
+            opened.append(recorder)
+        self._samplers += [Sampler(recorder, self._data_funcs[recorder]) for recorder in opened]
+        self._activate()
+
+    def _timing(self, recorder: Recorder[Any]) -> Timing:
+        """What was told at the start, unless building the scene has changed dt or the number of worlds."""
+        timing, clock = recorder.timing, self._clock
+        if (timing.dt, timing.n_envs) == (clock.dt, clock.n_envs):
+            return timing
+        if timing.dt == clock.dt:
+            return replace(timing, n_envs=clock.n_envs)
+        return Timing.at(recorder.options.hz, clock.dt, clock.n_envs, recorder.label)
+
+    def sample(self, step: int) -> None:
+        """Has the due recorders sample; one is due. An error ends that recorder and waits for `raise_reports`."""
+        for sampler in self._active:
+            if step % sampler.stride == 0:
+                try:
+                    sampler.take(step)
+                except Exception as error:  # noqa: BLE001 - a data function may raise anything
+                    self._fail(sampler, step, error)
+        if self._common_stride:
+            # As agenda.plan does; a call is a tenth of what a sample costs.
+            self.agenda.next_step = step + self._common_stride
+            if self.agenda.reports:
+                self.agenda.next_step = -1
+        else:
+            self._plan(step + 1)
+
+    def is_due(self, step: int) -> bool:
+        """Whether a recorder samples at that step."""
+        return any(step % sampler.stride == 0 for sampler in self._active)
+
+    def end_episode(self, envs_idx: Sequence[int] | None = None) -> None:
+        """Ends the episode of all worlds, after a last sample and with all queues drained, or that of some worlds."""
+        if envs_idx is not None:
+            self._post_episode_end(envs_idx)
+        elif self._clock.step > 0:
+            self._take_last(self._active)
+            for recorder, mark in self._post_episode_end(None):
+                recorder._wait(mark)
+        self._plan(0)
+
+    def _post_episode_end(self, envs_idx: Sequence[int] | None) -> list[tuple[Recorder[Any], Mark]]:
+        return [(r, r._end_episode(envs_idx)) for r in self._recorders if r.is_alive]
+
+    def stop(self, recorder: Recorder[Any] | None = None) -> None:
+        """Takes the last sample where it is due, writes what is queued and closes, one recorder or all.
+
+        Raises:
+            SimreelError: a recorder failed and that was not raised yet; several make a RecorderErrorGroup.
+        """
+        targets = [r for r in self._recorders if recorder is None or r is recorder]
+        try:
+            if self._clock.may_sample:
+                self._take_last([s for s in self._active if s.recorder in targets])
+        finally:
+            self._samplers = [s for s in self._samplers if s.recorder not in targets]
+            self._activate()
+            for target in targets:
+                target._post_close()
+        for target in targets:
+            target._wait_closed()
+        self._forget(targets)
+        self.raise_reports(recorder)
+
+    def pause(self, recorder: Recorder[Any]) -> None:
+        """Leaves a recorder out of the steps to come."""
+        self._paused.add(recorder)
+        self._activate()
+
+    def resume(self, recorder: Recorder[Any]) -> None:
+        """Has a paused recorder take part again."""
+        self._paused.discard(recorder)
+        self._activate()
+
+    def raise_reports(self, recorder: Recorder[Any] | None = None) -> None:
+        """Raises what ended recorders since it was last asked, once.
+
+        Raises:
+            SimreelError: the error of one recorder, or a RecorderErrorGroup.
+        """
+        reports = self.agenda.take_reports(recorder)
+        if not reports:
+            return
+        self._activate()
+        errors = [error for _, error in reports]
+        if len(errors) == 1:
+            raise errors[0]
+        raise RecorderErrorGroup(f"{len(errors)} recorders ended", errors)
+
+    def detach(self) -> None:
+        """Lets go of all recorders without touching their files: a forked child must leave them to its parent."""
+        for recorder in self._recorders:
+            recorder._detach()
+        self._recorders.clear()
+        self._data_funcs.clear()
+        self._samplers.clear()
+        self.agenda.take_reports()
+        self._activate()
+
+    def _take_last(self, samplers: Sequence[Sampler]) -> None:
+        step = self._clock.step
+        due = [s for s in samplers if step % s.stride == 0 and not s.took(step)]
+        if not due:
+            return
+        self._refresh()
+        for sampler in due:
+            try:
+                sampler.take(step)
+            except Exception as error:  # noqa: BLE001 - as in sample
+                self._fail(sampler, step, error)
+
+    def _fail(self, sampler: Sampler, step: int, error: Exception) -> None:
+        recorder = sampler.recorder
+        if not isinstance(error, SimreelError):
+            error = RecorderError(recorder.label, f"taking the sample of step {step}", error)
+        else:
+            error.add_note(f"{recorder.label}, sample of step {step}")
+        recorder._fail(error)
+        self.agenda.report(recorder, error)
+        self._activate()
+
+    def _forget(self, recorders: Iterable[Recorder[Any]]) -> None:
+        for recorder in tuple(recorders):
+            self._recorders.remove(recorder)
+            del self._data_funcs[recorder]
+            self._paused.discard(recorder)
+
+    def _activate(self) -> None:
+        self._active = tuple(s for s in self._samplers if s.recorder.is_alive and s.recorder not in self._paused)
+        strides = {sampler.stride for sampler in self._active}
+        self._common_stride = strides.pop() if len(strides) == 1 else 0
+        self._plan(self._clock.step)
+
+    def _plan(self, step: int) -> None:
+        """Tells the scene the first step from `step` on at which a recorder is due."""
+        due = [step + -step % sampler.stride for sampler in self._active]
+        self.agenda.plan(min(due, default=math.inf))
+
+
+def _close_forgotten(recorders: list[Recorder[Any]]) -> None:
+    open_ones = [recorder for recorder in recorders if recorder.is_alive]
+    for recorder in open_ones:
+        recorder._post_close()
+    if not open_ones:
+        return
+    if threading.current_thread() in {recorder._thread for recorder in open_ones}:
+        # The garbage collector runs on any thread. A worker cannot wait for itself; the exit handler does.
+        exiting.wait_at_exit(open_ones)
+    else:
+        for recorder in open_ones:
+            recorder._wait_closed()
+    names = ", ".join(recorder.label for recorder in open_ones)
+    warnings.warn(
+        f"a scene was collected while it recorded; closed: {names}. Call stop_recording(), or use the scene in `with`",
+        SimreelWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,265 @@
+"""The samples between the stepping thread and the worker, in blocks.
+
+    deque:   [ Block | Block | Mark | Block ]      head: the worker claims rows of it
+                                      ^ open: the stepping thread appends to it
+
+One thread appends, one claims. Appending to the open block takes no lock: a block only grows, and the worker copies the
+rows that it claims. All else (a new block, a full queue, a mark) takes the lock.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simreel.errors import RecorderOverflowError, SimreelWarning
+
+if TYPE_CHECKING:
+    from simreel.options.recorders import RecorderOptions
+
+__all__ = ["Batch", "Mark", "SampleQueue"]
+
+# Large enough that a block's overhead vanishes, small enough that the worker holds the interpreter for microseconds.
+_BLOCK_ROWS = 256
+_BLOCK_BYTES = 2**20
+# Samples with text differ in size; few of them in a block keep its size near that of its first row.
+_TEXT_BLOCK_ROWS = 16
+# A bytes object and its place in a list take this much on top of its content.
+_ROW_OVERHEAD = 48
+
+
+class Block:
+    """Samples of consecutive due steps: row i is that of step `first + i * stride`."""
+
+    __slots__ = ("capacity", "claimed", "closed", "first", "nbytes", "parts")
+
+    def __init__(self, first: int, capacity: int) -> None:
+        self.first = first
+        self.capacity = capacity
+        self.parts: list[bytes] = []
+        self.nbytes = 0  # Known when the block is closed.
+        self.claimed = 0
+        self.closed = False
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows that the worker claimed: row i is the sample of step `first + i * stride`."""
+
+    first: int
+    parts: list[bytes]
+
+
+@dataclass(eq=False)
+class Mark:
+    """Something to do between two samples: `action` runs on the worker when all samples before it are written."""
+
+    action: Callable[[], None] | None = None
+    is_last: bool = False
+    done: bool = field(default=False, init=False)
+
+
+class SampleQueue:
+    """A bounded queue with one thread at each end."""
+
+    def __init__(self, label: str, options: RecorderOptions, stride: int) -> None:
+        self.label = label
+        self.stride = stride
+        self.open = Block(0, 0)
+        self.asleep = False
+        self.has_text = False
+        self.written = 0
+        self.dropped = 0
+        self._options = options
+        self._closed_rows = 0
+        self._last_step = -1
+        self._entries: deque[Block | Mark] = deque()
+        self._waiting_bytes = 0
+        self._warned = False
+        # Re-entrant: a garbage collection inside a locked stretch may run a finalizer that posts a mark here.
+        self._lock = threading.RLock()
+        self._ready = threading.Condition(self._lock)
+        self._progress = threading.Condition(self._lock)
+
+    @property
+    def received(self) -> int:
+        """Samples taken."""
+        return self._closed_rows + len(self.open.parts)
+
+    @property
+    def queued(self) -> int:
+        """Samples that are neither written nor dropped."""
+        return self.received - self.written - self.dropped
+
+    def counts(self) -> tuple[int, int, int]:
+        """Received, written and dropped samples at one moment."""
+        with self._lock:
+            return self.received, self.written, self.dropped
+
+    # The stepping thread's end.
+
+    def append(self, step: int, raw: bytes) -> None:
+        """Takes a sample where the open block cannot: it is full, the step does not follow, or was taken already.
+
+        Raises:
+            RecorderOverflowError: the queue stayed full and the options say "raise".
+        """
+        with self._lock:
+            if step <= self._last():
+                return
+            self._close_open()
+            capacity = self._wait_for_room(len(raw) + _ROW_OVERHEAD)
+            block = Block(step, capacity)
+            block.parts.append(raw)
+            self._entries.append(block)
+            self.open = block
+
+    def took(self, step: int) -> bool:
+        """Whether this episode's sample of that step was taken."""
+        return step <= self._last()
+
+    def wake(self) -> None:
+        """Tells the sleeping worker that there is something to do."""
+        with self._lock:
+            self.asleep = False
+            self._ready.notify()
+
+    def post(self, mark: Mark, *, new_episode: bool = False) -> Mark:
+        """Puts a mark behind all samples taken so far; with `new_episode` the steps start from 0 again."""
+        with self._lock:
+            self._close_open()
+            if new_episode:
+                self._last_step = -1
+            self._entries.append(mark)
+            self.asleep = False
+            self._ready.notify()
+        return mark
+
+    def wait(self, mark: Mark, timeout: float | None = None) -> bool:
+        """Whether the mark was reached before the timeout [s]."""
+        with self._lock:
+            return self._progress.wait_for(lambda: mark.done, timeout)
+
+    def _last(self) -> int:
+        block = self.open
+        return block.first + (len(block.parts) - 1) * self.stride if block.parts else self._last_step
+
+    def _close_open(self) -> None:
+        block = self.open
+        if block.parts:
+            self._last_step = self._last()
+            # The order matters to `received`, which is read without the lock: too many for a moment, never too few.
+            self._closed_rows += len(block.parts)
+            block.nbytes = sum(map(len, block.parts)) + _ROW_OVERHEAD * len(block.parts)
+            self._waiting_bytes += block.nbytes
+            block.closed = True
+            self.open = Block(0, 0)
+            self._pop_finished()
+            self._ready.notify()
+
+    def _wait_for_room(self, row_bytes: int) -> int:
+        deadline = time.monotonic() + self._options.buffer_full_wait_time
+        while (room := self._room(row_bytes)) < 1:
+            left = deadline - time.monotonic()
+            if left > 0:
+                self._progress.wait(left)
+            elif self._options.when_full == "raise":
+                self._closed_rows += 1
+                self.dropped += 1
+                raise RecorderOverflowError(self.label, self.queued, self._options.buffer_full_wait_time)
+            elif self._options.when_full == "drop_oldest":
+                if not self._drop_oldest():
+                    # All that waits is being written: the newest waits beside it.
+                    return 1
+            else:
+                self._warn_blocked()
+                self._progress.wait()
+        rows = _TEXT_BLOCK_ROWS if self.has_text else _BLOCK_ROWS
+        return max(1, min(rows, _BLOCK_BYTES // row_bytes, room))
+
+    def _room(self, row_bytes: int) -> int:
+        queued = self.queued
+        # A sample larger than the bound passes alone.
+        room = max((self._options.buffer_bytes - self._waiting_bytes) // row_bytes, int(queued == 0))
+        return min(room, self._options.buffer_size - queued) if self._options.buffer_size else room
+
+    def _drop_oldest(self) -> bool:
+        for entry in self._entries:
+            if isinstance(entry, Block) and entry.claimed < len(entry.parts):
+                entry.claimed += 1
+                self.dropped += 1
+                self._pop_finished()
+                return True
+        return False
+
+    def _warn_blocked(self) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{self.label}: the queue is full and the step waits for it; samples come faster than they are written. "
+                "Lower hz, or set when_full='drop_oldest'",
+                SimreelWarning,
+                stacklevel=2,
+            )
+
+    # The worker's end.
+
+    def wait_for_work(self, linger: float) -> None:
+        """Returns when a block is full, a mark waits, or the first sample after idling is `linger` [s] old."""
+        with self._lock:
+            if not self._has_work():
+                self.asleep = True
+                # A sample that came before `asleep` was set has not woken anybody.
+                self._ready.wait_for(self._has_work)
+                self.asleep = False
+            self._ready.wait_for(self._is_urgent, linger)
+
+    def _has_work(self) -> bool:
+        return any(isinstance(e, Mark) or e.claimed < len(e.parts) for e in self._entries)
+
+    def _is_urgent(self) -> bool:
+        return any(isinstance(entry, Mark) or entry.closed for entry in self._entries)
+
+    def claim(self) -> Batch | Mark | None:
+        """The next rows or mark in order; None where nothing waits."""
+        with self._lock:
+            self._pop_finished()
+            for entry in self._entries:
+                if isinstance(entry, Mark):
+                    return entry
+                if entry.claimed < len(entry.parts):
+                    start, stop = entry.claimed, len(entry.parts)
+                    if self._options.when_full == "drop_oldest" and self._options.buffer_size:
+                        # What is being written cannot be dropped: leave room for the newest.
+                        stop = min(stop, start + max(1, self._options.buffer_size // 2))
+                    entry.claimed = stop
+                    return Batch(entry.first + start * self.stride, entry.parts[start:stop])
+            return None
+
+    def finish(self, batch: Batch, written: int) -> None:
+        """Counts a claimed batch: `written` of its rows were written, the others dropped."""
+        with self._lock:
+            self.written += written
+            self.dropped += len(batch.parts) - written
+            self._pop_finished()
+            self._progress.notify_all()
+
+    def reach(self, mark: Mark) -> None:
+        """Removes a claimed mark and wakes whoever waits for it."""
+        with self._lock:
+            self._entries.remove(mark)
+            mark.done = True
+            self._progress.notify_all()
+
+    def _pop_finished(self) -> None:
+        while self._entries:
+            head = self._entries[0]
+            if isinstance(head, Mark) or not head.closed or head.claimed < len(head.parts):
+                return
+            self._entries.popleft()
+            self._waiting_bytes -= head.nbytes

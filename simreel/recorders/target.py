@@ -1,0 +1,107 @@
+"""Where a file recorder writes: checks before anything is on disk, and a name for each episode."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simreel.errors import TargetError, TargetExistsError
+
+if TYPE_CHECKING:
+    from simreel.options.recorders import FileOptions
+
+__all__ = ["Target", "free_name", "is_being_written", "lock"]
+
+
+class Target:
+    """The absolute path of a recording, fixed when the recording is started."""
+
+    def __init__(self, options: FileOptions) -> None:
+        self.path = Path(os.path.abspath(options.filename.expanduser()))
+        self.overwrite = options.overwrite
+        self._per_episode = options.save_on_reset
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both write the same file."""
+        return isinstance(other, Target) and os.path.realpath(self.path) == os.path.realpath(other.path)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def check(self) -> None:
+        """Tells what would keep the file from being written, and writes nothing.
+
+        Raises:
+            TargetExistsError: a file of that name, or an episode of it, exists and `overwrite` is not set.
+            TargetError: the folder cannot be made or written, or the name is a folder.
+        """
+        if self.path.is_dir():
+            raise TargetError(self.path, "is a folder; give the name of a file")
+        folder = next(parent for parent in self.path.parents if parent.exists())
+        if not folder.is_dir():
+            raise TargetError(self.path, f"{folder} is not a folder")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise TargetError(self.path, f"the folder {folder} is not writable")
+        if self.overwrite:
+            return
+        existing = self.existing()
+        if existing:
+            raise TargetExistsError(existing[0])
+
+    def make_folder(self) -> None:
+        """Makes the folders of the path.
+
+        Raises:
+            TargetError: that failed.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TargetError(self.path, f"the folder cannot be made ({error.strerror})") from error
+
+    def episode(self, index: int) -> Path:
+        """The file of an episode: the path itself unless each episode has its own."""
+        if not self._per_episode:
+            return self.path
+        return self.path.with_name(f"{self.path.stem}_{index:04d}{self.path.suffix}")
+
+    def existing(self) -> list[Path]:
+        """The files that this recording could meet, sorted."""
+        if not self._per_episode:
+            return [self.path] if os.path.lexists(self.path) else []
+        if not self.path.parent.is_dir():
+            return []
+        pattern = re.compile(re.escape(self.path.stem) + r"_\d{4,}" + re.escape(self.path.suffix))
+        return sorted(path for path in self.path.parent.iterdir() if pattern.fullmatch(path.name))
+
+
+def free_name(path: Path) -> Path:
+    """The path itself, or with the first number that no file has."""
+    candidate, number = path, 0
+    while os.path.lexists(candidate):
+        number += 1
+        candidate = path.with_name(f"{path.name}.{number}")
+    return candidate
+
+
+def lock(fd: int) -> bool:
+    """Marks an open file as being written, until it is closed; False where another process has.
+
+    Where the system has no such locks, no file counts as being written.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def is_being_written(path: Path) -> bool:
+    """Whether a running process has the file locked."""
+    with open(path, "rb") as file:
+        return not lock(file.fileno())

@@ -1,0 +1,8 @@
+"""What is simulated: the scene, its entities and clock, and the engines that compute the physics."""
+
+from simreel.scene.engines.protocol import Engine, SplitEngine
+from simreel.scene.entity import Entity
+from simreel.scene.progress import Progress
+from simreel.scene.scene import Scene
+
+__all__ = ["Engine", "Entity", "Progress", "Scene", "SplitEngine"]

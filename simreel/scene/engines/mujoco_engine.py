@@ -1,0 +1,177 @@
+"""MuJoCo, one world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from simreel.errors import SceneStateError, UnknownNameError, UnstableError
+
+__all__ = ["MuJoCoEngine"]
+
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_BAD = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
+
+
+class MuJoCoEngine:
+    """Steps one `mujoco.MjData`."""
+
+    n_envs = 0
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, substeps: int = 1) -> None:
+        self.model = model
+        self.data = data
+        self._substeps = substeps
+        self._ctrl = data.ctrl
+        # Indexing a memoryview costs a third of what reading data.time does.
+        self._bad = memoryview(data.warning.number[_BAD])
+        self._state = np.empty(mujoco.mj_stateSize(model, _STATE))
+        self._refreshed: bytes | None = None
+        self._is_mid_step = False
+        self._configure()
+
+    @property
+    def dt(self) -> float:
+        """Time of one step [s]: substeps times the model's timestep."""
+        return float(self.model.opt.timestep) * self._substeps
+
+    def build(self, n_envs: int) -> None:
+        """Remembers the state that stands as the one that `reset` returns to."""
+        if n_envs:
+            raise SceneStateError(f"build(n_envs={n_envs})", "this engine steps one world; n_envs must be 0")
+        self._configure()
+        self._built = self._get_state().copy()
+
+    def _configure(self) -> None:
+        """Reads what a step depends on: asking the model at each step would cost more than a sample."""
+        self._was_bad = sum(self._bad)
+        self.sampled_step = self._make_sampled_step()
+
+    def step(self) -> None:
+        """Advances by `substeps` physics steps.
+
+        Raises:
+            UnstableError: MuJoCo found NaN, infinite or huge values, and has reset itself.
+        """
+        mujoco.mj_step(self.model, self.data, self._substeps)
+        bad = self._bad
+        if bad[0] + bad[1] + bad[2] != self._was_bad:
+            self._raise_unstable()
+
+    def _make_sampled_step(self) -> Callable[[Callable[[int], None], int], None]:
+        """`sampled_step` for the options that the model has now.
+
+        It is mj_step (engine_forward.c of MuJoCo) in two halves with the sample between them: the same bits at the same
+        cost, and there poses and sensors belong to qpos, qvel and ctrl. Local names, since it is the hot path.
+        """
+        model, data, option = self.model, self.data, self.model.opt
+        check_pos = partial(mujoco.mj_checkPos, model, data)
+        check_vel = partial(mujoco.mj_checkVel, model, data)
+        forward = partial(mujoco.mj_forward, model, data)
+        check_acc = partial(mujoco.mj_checkAcc, model, data)
+        if option.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE:
+            check_pos = check_vel = check_acc = _nothing
+            forward, integrate = partial(mujoco.mj_step1, model, data), partial(mujoco.mj_step2, model, data)
+        elif option.integrator == mujoco.mjtIntegrator.mjINT_EULER:
+            integrate = partial(mujoco.mj_Euler, model, data)
+        elif option.integrator == mujoco.mjtIntegrator.mjINT_RK4:
+            integrate = partial(mujoco.mj_RungeKutta, model, data, 4)
+        else:
+            integrate = partial(mujoco.mj_implicit, model, data)
+        if option.enableflags & mujoco.mjtEnableBit.mjENBL_FWDINV:
+            integrate = _both(partial(mujoco.mj_compareFwdInv, model, data), integrate)
+        if self._substeps > 1:
+            integrate = _both(integrate, partial(mujoco.mj_step, model, data, self._substeps - 1))
+        ctrl, bad, was_bad = self._ctrl, self._bad, self._was_bad
+        was_bad_state = bad[0] + bad[1]
+        ctrl_bytes = ctrl.tobytes
+
+        def sampled_step(sample: Callable[[int], None], step: int) -> None:
+            check_pos()
+            check_vel()
+            forward()
+            if bad[0] + bad[1] != was_bad_state:
+                self._raise_unstable()
+            before = ctrl_bytes()
+            self._is_mid_step = True
+            try:
+                sample(step)
+            finally:
+                self._is_mid_step = False
+            after = ctrl_bytes()
+            if after != before:
+                ctrl[:] = np.frombuffer(before)
+            check_acc()
+            integrate()
+            if after != before:
+                ctrl[:] = np.frombuffer(after)
+            if bad[0] + bad[1] + bad[2] != was_bad:
+                self._raise_unstable()
+
+        return sampled_step
+
+    def refresh(self) -> None:
+        """Runs mj_forward unless the derived quantities are those of the state and inputs already."""
+        if self._is_mid_step:
+            return
+        state = self._get_state().tobytes()
+        if state != self._refreshed:
+            mujoco.mj_forward(self.model, self.data)
+            self._refreshed = state
+
+    def reset(self, envs_idx: Sequence[int] | None = None, keyframe: int | str | None = None) -> None:
+        """Puts the data back to the built state, or to a keyframe.
+
+        Raises:
+            UnknownNameError: the model has no such keyframe.
+        """
+        del envs_idx
+        if keyframe is None:
+            mujoco.mj_resetData(self.model, self.data)
+            mujoco.mj_setState(self.model, self.data, self._built, _STATE)
+        else:
+            mujoco.mj_resetDataKeyframe(self.model, self.data, self._keyframe(keyframe))
+        self._refreshed = None
+        self._configure()
+        self.refresh()
+
+    sampled_step: Callable[[Callable[[int], None], int], None]
+    """As `SplitEngine.sampled_step`."""
+
+    def array(self, name: str) -> np.ndarray[Any, Any]:
+        """A live view of a field of `mujoco.MjData`."""
+        return getattr(self.data, name)  # type: ignore[no-any-return]
+
+    def _get_state(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        mujoco.mj_getState(self.model, self.data, self._state, _STATE)
+        return self._state
+
+    def _keyframe(self, keyframe: int | str) -> int:
+        names = [self.model.key(i).name for i in range(self.model.nkey)]
+        if isinstance(keyframe, str) and keyframe in names:
+            return names.index(keyframe)
+        if not isinstance(keyframe, str) and 0 <= keyframe < len(names):
+            return int(keyframe)
+        raise UnknownNameError("keyframe", keyframe, [name or str(i) for i, name in enumerate(names)])
+
+    def _raise_unstable(self) -> None:
+        # Which of the counts rose does not matter where several are above 0: the latest has the highest stage.
+        kind = max(i for i, count in enumerate(self._bad) if count) + _BAD.start
+        self._was_bad = sum(self._bad)
+        name = mujoco.mjtWarning(kind).name.removeprefix("mjWARN_BAD").lower()
+        raise UnstableError(f"NaN, infinite or huge value in {name} at index {self.data.warning[kind].lastinfo}.")
+
+
+def _nothing() -> None: ...
+
+
+def _both(first: Callable[[], object], second: Callable[[], object]) -> Callable[[], object]:
+    def both() -> None:
+        first()
+        second()
+
+    return both

@@ -1,0 +1,161 @@
+"""An entity of a built scene: its part of the state, the inputs and the sensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from simreel.errors import SceneStateError, UnknownNameError, ValueShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from simreel.options.morphs import Morph
+    from simreel.scene.compile import EntityIndex
+    from simreel.scene.engines.mujoco_engine import MuJoCoEngine
+
+__all__ = ["Entity"]
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class _Unbuilt:
+    """Stands for what an entity has from `build` on."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise SceneStateError("entity", "the scene is not built: call scene.build() first")
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise SceneStateError("entity", "the scene is not built: call scene.build() first")
+
+
+_UNBUILT: Any = _Unbuilt()
+
+
+class Entity:
+    """What `scene.add_entity` returns. Getters return copies; angles in rad, lengths in m, quaternions (w, x, y, z).
+
+    Setters change the state that the next step starts from. What is derived from it (poses, sensors) follows at the next
+    step or `scene.refresh()`.
+    """
+
+    def __init__(self, name: str, morph: Morph) -> None:
+        self.name = name
+        self.morph = morph
+        self._index: EntityIndex = _UNBUILT
+        self._qpos = self._qvel = self._ctrl = self._xpos = self._xquat = self._sensordata = _UNBUILT
+        self._model = _UNBUILT
+
+    def _bind(self, index: EntityIndex, engine: MuJoCoEngine) -> None:
+        """Takes live views of the engine's arrays: they stay the same memory for the life of the engine."""
+        self._index = index
+        self._model = engine.model
+        self._qpos = _View(engine.array("qpos"), index.qpos)
+        self._qvel = _View(engine.array("qvel"), index.qvel)
+        self._ctrl = _View(engine.array("ctrl"), index.ctrl)
+        self._xpos = engine.array("xpos")
+        self._xquat = engine.array("xquat")
+        self._sensordata = engine.array("sensordata")
+
+    def get_qpos(self) -> Array:
+        """Positions of its joints, (nq,) float64 [m, rad, unit quaternions]."""
+        return self._qpos.get()  # type: ignore[no-any-return]
+
+    def get_qvel(self) -> Array:
+        """Velocities of its joints, (nv,) float64 [m/s, rad/s]."""
+        return self._qvel.get()  # type: ignore[no-any-return]
+
+    def get_ctrl(self) -> Array:
+        """Controls of its actuators, (nu,) float64."""
+        return self._ctrl.get()  # type: ignore[no-any-return]
+
+    def get_pos(self) -> Array:
+        """Position of its base body in world axes, (3,) float64 [m]."""
+        return self._xpos[..., self._index.base_body, :].copy()  # type: ignore[no-any-return]
+
+    def get_quat(self) -> Array:
+        """Orientation of its base body in world axes, (4,) float64 (w, x, y, z)."""
+        return self._xquat[..., self._index.base_body, :].copy()  # type: ignore[no-any-return]
+
+    def set_qpos(self, qpos: ArrayLike, envs_idx: Sequence[int] | None = None) -> None:
+        """Sets the positions of its joints, (nq,); qvel stays as it is.
+
+        Raises:
+            ValueShapeError: another shape.
+        """
+        self._qpos.set(f"{self.name}.set_qpos", qpos, envs_idx)
+
+    def set_qvel(self, qvel: ArrayLike, envs_idx: Sequence[int] | None = None) -> None:
+        """Sets the velocities of its joints, (nv,).
+
+        Raises:
+            ValueShapeError: another shape.
+        """
+        self._qvel.set(f"{self.name}.set_qvel", qvel, envs_idx)
+
+    def set_ctrl(self, ctrl: ArrayLike, envs_idx: Sequence[int] | None = None) -> None:
+        """Sets the controls of its actuators, (nu,).
+
+        Raises:
+            ValueShapeError: another shape.
+        """
+        self._ctrl.set(f"{self.name}.set_ctrl", ctrl, envs_idx)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of its joints in the scene's model."""
+        return self._names("joint", self._index.joint_ids)
+
+    @property
+    def actuator_names(self) -> tuple[str, ...]:
+        """Names of its actuators in the scene's model."""
+        return self._names("actuator", self._index.actuator_ids)
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of its bodies in the scene's model."""
+        return self._names("body", self._index.body_ids)
+
+    def sensor(self, name: str) -> Array:
+        """The values of one of its sensors, (k,) float64; the name with or without the entity's prefix.
+
+        Raises:
+            UnknownNameError: it has no such sensor.
+        """
+        names = self._names("sensor", self._index.sensor_ids)
+        full = name if name in names else self._index.prefix + name
+        if full not in names:
+            raise UnknownNameError(f"sensor of {self.name}", name, names)
+        i = self._index.sensor_ids[names.index(full)]
+        start = self._model.sensor_adr[i]
+        return self._sensordata[..., start : start + self._model.sensor_dim[i]].copy()  # type: ignore[no-any-return]
+
+    def _names(self, kind: str, ids: Sequence[int]) -> tuple[str, ...]:
+        return tuple(getattr(self._model, kind)(int(i)).name for i in ids)
+
+    def __repr__(self) -> str:
+        return f"<Entity {self.name}: {type(self.morph).__name__}>"
+
+
+class _View:
+    """Some columns of a live array."""
+
+    __slots__ = ("_array", "_columns", "get")
+
+    def __init__(self, array: Array, columns: slice | np.ndarray[Any, Any]) -> None:
+        self._array = array
+        self._columns = columns
+        part = array[..., columns]
+        # Columns that stand together are a view, whose copy costs a third of indexing anew.
+        self.get = part.copy if isinstance(columns, slice) else lambda: array[..., columns]
+
+    def set(self, field: str, values: ArrayLike, envs_idx: Sequence[int] | None) -> None:
+        if envs_idx is not None:
+            raise SceneStateError(f"{field}(envs_idx={envs_idx})", "the scene has one world; leave envs_idx out")
+        given = np.asarray(values, dtype=np.float64)
+        needed = self._array[..., self._columns].shape
+        if given.shape != needed:
+            raise ValueShapeError(field, given.shape, needed)
+        self._array[..., self._columns] = given

@@ -1,0 +1,36 @@
+"""What holds for every test: an empty current folder, and nothing left behind."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def clean_end(request, tmp_path, tmp_path_factory, monkeypatch):
+    """Runs the test in an empty folder beside `tmp_path`; files are for `tmp_path`, and all threads must end.
+
+    A test of relative names changes into `tmp_path` first.
+    """
+    cwd = tmp_path_factory.mktemp("cwd")
+    monkeypatch.chdir(cwd)
+    before = set(threading.enumerate())
+    yield
+    assert not _threads_since(before), "threads are left"
+    assert not [path.name for path in cwd.iterdir()], "files are left in the current folder"
+    if not request.node.get_closest_marker("leaves_spools"):
+        assert not [path.name for path in Path(tmp_path).rglob("*.spool")], "spools are left"
+
+
+def _threads_since(before, patience=1.0):
+    deadline = time.monotonic() + patience
+    while left := set(threading.enumerate()) - before:
+        if time.monotonic() > deadline:
+            break
+        gc.collect()  # a scene that nobody holds any more closes its recorders
+        time.sleep(0.01)
+    return left
