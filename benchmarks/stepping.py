@@ -79,7 +79,7 @@ def _append(path: Path) -> Callable[[int], None]:
     def loop(steps: int) -> None:
         rows = []
         for _ in range(steps):
-            rows.append(data.qpos.copy())  # noqa: PERF401 - what people write
+            rows.append(data.qpos.copy())
             mujoco.mj_step(model, data)
         mujoco.mj_resetData(model, data)
 

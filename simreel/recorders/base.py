@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from simreel.errors import SyncTimeoutError
 from simreel.options.recorders import RecorderOptions
-from simreel.recorders.agenda import Agenda
 from simreel.recorders.queue import Batch, Mark, SampleQueue
 from simreel.recorders.status import RecorderStatus
 from simreel.recorders.worker import Worker
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from simreel.errors import SimreelError
+    from simreel.recorders.agenda import Agenda
     from simreel.recorders.manager import RecorderManager
     from simreel.recorders.schema import Schema
     from simreel.recorders.timing import Timing
@@ -36,8 +36,8 @@ OptionsT = TypeVar("OptionsT", bound=RecorderOptions)
 class Recorder(ABC, Generic[OptionsT]):
     """Receives the samples of one data function.
 
-    An author writes `process`, and what else he needs of `build`, `process_block`, `reset` and `cleanup`. `build` runs on
-    the stepping thread, the others on the recorder's own thread, in the order of the samples and resets, unless
+    An author writes `process`, and what else he needs of `build`, `process_block`, `reset` and `cleanup`. `build` runs
+    on the stepping thread, the others on the recorder's own thread, in the order of the samples and resets, unless
     `run_in_thread` is False. An error in any of them ends this recorder alone: `cleanup` is called, and the error is
     raised at the next step, sync or stop.
     """
@@ -64,10 +64,10 @@ class Recorder(ABC, Generic[OptionsT]):
 
     # What an author may write.
 
-    def build(self) -> None:  # noqa: B027 - optional
+    def build(self) -> None:
         """Opens what is written to; called once before the first sample."""
 
-    def accept(self, schema: Schema) -> None:  # noqa: B027 - optional
+    def accept(self, schema: Schema) -> None:
         """Looks at the columns that the first sample fixes, on the stepping thread.
 
         Raises:
@@ -100,10 +100,10 @@ class Recorder(ABC, Generic[OptionsT]):
             self.process(data, time)
             self._rows_processed = i + 1
 
-    def reset(self, envs_idx: Sequence[int] | None = None) -> None:  # noqa: B027 - optional
+    def reset(self, envs_idx: Sequence[int] | None = None) -> None:
         """Ends an episode, of all worlds (None) or of some; the samples before it have been processed."""
 
-    def cleanup(self) -> None:  # noqa: B027 - optional
+    def cleanup(self) -> None:
         """Completes and closes what was written; called once, also after an error."""
 
     @property
@@ -131,9 +131,7 @@ class Recorder(ABC, Generic[OptionsT]):
         if self._queue is None:
             return RecorderStatus(0, 0, 0, 0, 0, self._error)
         received, written, dropped = self._queue.counts()
-        return RecorderStatus(
-            received, written, dropped, received - written - dropped, self.bytes_written, self._error
-        )
+        return RecorderStatus(received, written, dropped, received - written - dropped, self.bytes_written, self._error)
 
     @property
     def is_alive(self) -> bool:
@@ -183,7 +181,8 @@ class Recorder(ABC, Generic[OptionsT]):
             manager.raise_reports(self)
 
     def __repr__(self) -> str:
-        state = "failed" if self._error else "recording" if self.is_alive else "stopped" if self._closing else "not built"
+        open_state = "recording" if self.is_alive else "not built"
+        state = "failed" if self._error else "stopped" if self._closing else open_state
         return f"<{self.label}: {state}, {self.status.received} samples>"
 
     # What the manager and the worker call.

@@ -19,13 +19,13 @@ from simreel.errors import (
 )
 from simreel.recorders import exiting
 from simreel.recorders.agenda import Agenda
-from simreel.recorders.base import Recorder
 from simreel.recorders.registry import recorder_for
 from simreel.recorders.sampler import Sampler
 from simreel.recorders.timing import Timing
 
 if TYPE_CHECKING:
     from simreel.options.recorders import RecorderOptions
+    from simreel.recorders.base import Recorder
     from simreel.recorders.queue import Mark
     from simreel.recorders.source import Clock
 
@@ -49,7 +49,6 @@ class RecorderManager:
         self._recorders: list[Recorder[Any]] = []
         self._samplers: list[Sampler] = []
         self._active: tuple[Sampler, ...] = ()
-        self._common_stride = 0
         self._paused: set[Recorder[Any]] = set()
         self._is_open = False
         finalizer = weakref.finalize(self, _close_forgotten, self._recorders)
@@ -90,7 +89,7 @@ class RecorderManager:
         self._is_open = True
 
     def _open(self, recorders: Sequence[Recorder[Any]]) -> None:
-        opened = []
+        opened: list[Recorder[Any]] = []
         for recorder in tuple(recorders):
             try:
                 recorder._open(self._timing(recorder), self.agenda)
@@ -114,21 +113,33 @@ class RecorderManager:
             return replace(timing, n_envs=clock.n_envs)
         return Timing.at(recorder.options.hz, clock.dt, clock.n_envs, recorder.label)
 
-    def sample(self, step: int) -> None:
-        """Has the due recorders sample; one is due. An error ends that recorder and waits for `raise_reports`."""
+    sample: Callable[[int], None]
+    """Has the due recorders sample; one is due. An error ends that recorder and waits for `raise_reports`."""
+
+    def _sample_due(self, step: int) -> None:
         for sampler in self._active:
             if step % sampler.stride == 0:
                 try:
                     sampler.take(step)
                 except Exception as error:  # noqa: BLE001 - a data function may raise anything
                     self._fail(sampler, step, error)
-        if self._common_stride:
-            # As agenda.plan does; a call is a tenth of what a sample costs.
-            self.agenda.next_step = step + self._common_stride
-            if self.agenda.reports:
-                self.agenda.next_step = -1
-        else:
-            self._plan(step + 1)
+        self._plan(step + 1)
+
+    def _sample_only(self, sampler: Sampler) -> Callable[[int], None]:
+        """`_sample_due` for a single recorder, without what that needs for several."""
+        agenda, stride = self.agenda, sampler.stride
+
+        def sample(step: int) -> None:
+            try:
+                sampler.take(step)
+            except Exception as error:  # noqa: BLE001 - as in _sample_due
+                self._fail(sampler, step, error)
+            else:
+                agenda.next_step = step + stride
+                if agenda.reports:
+                    agenda.next_step = -1
+
+        return sample
 
     def is_due(self, step: int) -> bool:
         """Whether a recorder samples at that step."""
@@ -232,8 +243,7 @@ class RecorderManager:
 
     def _activate(self) -> None:
         self._active = tuple(s for s in self._samplers if s.recorder.is_alive and s.recorder not in self._paused)
-        strides = {sampler.stride for sampler in self._active}
-        self._common_stride = strides.pop() if len(strides) == 1 else 0
+        self.sample = self._sample_only(*self._active) if len(self._active) == 1 else self._sample_due
         self._plan(self._clock.step)
 
     def _plan(self, step: int) -> None:

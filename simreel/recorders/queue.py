@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Mark", "SampleQueue"]
 
 # Large enough that a block's overhead vanishes, small enough that the worker holds the interpreter for microseconds.
-_BLOCK_ROWS = 256
+_BLOCK_ROWS = 1024
 _BLOCK_BYTES = 2**20
 # Samples with text differ in size; few of them in a block keep its size near that of its first row.
 _TEXT_BLOCK_ROWS = 16
@@ -201,7 +201,7 @@ class SampleQueue:
         if not self._warned:
             self._warned = True
             warnings.warn(
-                f"{self.label}: the queue is full and the step waits for it; samples come faster than they are written. "
+                f"{self.label}: the queue is full and the step waits; samples come faster than they are written. "
                 "Lower hz, or set when_full='drop_oldest'",
                 SimreelWarning,
                 stacklevel=2,

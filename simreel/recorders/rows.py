@@ -31,10 +31,7 @@ def format_rows(times: Array, columns: Sequence[Array], suffix: bytes) -> Iterat
     groups = _groups([times, *columns])
     for start in range(0, len(times), _PIECE):
         cells = [_cells(group[start : start + _PIECE]) for group in groups]
-        if len(cells) == 1:
-            rows = cells[0]
-        else:
-            rows = [b",".join(row) for row in zip(*cells, strict=True)]
+        rows = cells[0] if len(cells) == 1 else [b",".join(row) for row in zip(*cells, strict=True)]
         yield suffix.join(rows) + suffix, len(rows)
 
 

@@ -114,7 +114,9 @@ class Schema:
             raise SampleError(None, _describe(values), f"{_describe(self._keys)} needed, as in the first sample")
         missing = [key for key in self._keys if key not in values]
         if missing:
-            raise SampleError(sorted(map(str, missing))[0], "no value", "each sample must have the keys of the first one")
+            raise SampleError(
+                sorted(map(str, missing))[0], "no value", "each sample must have the keys of the first one"
+            )
         new = [key for key in values if key not in self._keys]
         raise SampleError(new[0], "a new key", "each sample must have the keys of the first one")
 
@@ -125,9 +127,9 @@ class Schema:
         if self._texts:
             for part in parts:
                 at = self._row_bytes
-                for column in texts:
+                for text in texts:
                     (length,) = _LENGTH.unpack_from(part, at)
-                    column.append(part[at + 4 : at + 4 + length].decode())
+                    text.append(part[at + 4 : at + 4 + length].decode())
                     at += 4 + length
             parts = [part[: self._row_bytes] for part in parts]
         buffer = b"".join(parts)
@@ -159,7 +161,7 @@ def _column_packer(column: Column) -> Pack:
 
     def pack(value: Any) -> bytes:
         if value.__class__ is np.ndarray and value.dtype is dtype and value.shape == shape:
-            return value.tobytes()  # type: ignore[no-any-return]
+            return value.tobytes()
         if is_float and value.__class__ is float:
             return _FLOAT.pack(value)
         return _convert(column, value).tobytes()
@@ -215,7 +217,7 @@ def _as_array(key: str | None, value: Any) -> np.ndarray[Any, Any]:
         raise SampleError(key, type(value).__name__, _ALLOWED)
     try:
         array = _import_array(value)
-    except Exception as error:  # noqa: BLE001 - any array library may raise anything here
+    except Exception as error:
         raise SampleError(key, f"{type(value).__name__} ({error})", _ALLOWED) from error
     if array.dtype.kind not in "biufc":
         found = "an array of objects" if array.dtype.kind == "O" else f"dtype {array.dtype}"

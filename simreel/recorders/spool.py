@@ -1,7 +1,8 @@
 """The spool: what a recording is until it ends, in records that survive a kill.
 
     magic 16 bytes | record | record | ...
-    record:  tag 4s | rows u32 | first i64 | stride i64 | episode i64 | size u64 | body crc32 u32 | header crc32 u32 | body
+    record:  tag 4s | rows u32 | first i64 | stride i64 | episode i64 | size u64 | body crc32 u32 | header crc32 u32
+             | body
 
 All numbers are little endian. A `HEAD` record has JSON as its body and comes first. The body of a `ROWS` record is its
 columns one after another, each (rows, *shape) in C order. Each record is one write, so a kill loses at most the last.
@@ -92,7 +93,7 @@ class SpoolWriter:
             OSError: the disk is full; what was written before is whole.
         """
         rows = len(columns[0])
-        bodies = [memoryview(np.ascontiguousarray(column).reshape(-1).view(np.uint8)) for column in columns]
+        bodies = [np.ascontiguousarray(column).reshape(-1).view(np.uint8).data for column in columns]
         self._write_record(b"ROWS", (rows, first, stride, episode), bodies)
         self.rows += rows
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simreel.errors import RecorderError, SimreelError
 from simreel.recorders.queue import Batch, Mark
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Worker"]
 
-# Rows reach the recorder this long after they were taken at the latest [s]; what a kill costs. A full block goes at once.
+# Rows reach the recorder this long after they were taken at the latest [s]: what a kill costs. A full block goes now.
 _LINGER = 0.05
 
 
@@ -25,7 +25,7 @@ class Worker:
     A recorder that raises is closed at once, so that its good rows are kept; what follows is dropped and counted.
     """
 
-    def __init__(self, recorder: Recorder, queue: SampleQueue, agenda: Agenda) -> None:
+    def __init__(self, recorder: Recorder[Any], queue: SampleQueue, agenda: Agenda) -> None:
         self._recorder = recorder
         self._queue = queue
         self._agenda = agenda
@@ -83,7 +83,7 @@ class Worker:
             self._queue.reach(mark)
 
     def fail(self, error: SimreelError) -> None:
-        """Posts the end of a recorder that failed on the stepping thread: rows before it are written, the file closed."""
+        """Ends a recorder that failed on the stepping thread: rows before are written, then it is closed."""
         self._queue.post(Mark(lambda: self._close_after(error)))
         self.wake()
 

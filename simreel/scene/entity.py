@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from simreel.options.morphs import Morph
-    from simreel.scene.compile import EntityIndex
+    from simreel.scene.compile import EntityIndex, Ids
     from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 
 __all__ = ["Entity"]
@@ -37,8 +37,8 @@ _UNBUILT: Any = _Unbuilt()
 class Entity:
     """What `scene.add_entity` returns. Getters return copies; angles in rad, lengths in m, quaternions (w, x, y, z).
 
-    Setters change the state that the next step starts from. What is derived from it (poses, sensors) follows at the next
-    step or `scene.refresh()`.
+    Setters change the state that the next step starts from. What is derived from it (poses, sensors) follows at that
+    step or at `scene.refresh()`.
     """
 
     def __init__(self, name: str, morph: Morph) -> None:
@@ -132,7 +132,7 @@ class Entity:
         start = self._model.sensor_adr[i]
         return self._sensordata[..., start : start + self._model.sensor_dim[i]].copy()  # type: ignore[no-any-return]
 
-    def _names(self, kind: str, ids: Sequence[int]) -> tuple[str, ...]:
+    def _names(self, kind: str, ids: Ids) -> tuple[str, ...]:
         return tuple(getattr(self._model, kind)(int(i)).name for i in ids)
 
     def __repr__(self) -> str:

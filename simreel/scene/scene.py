@@ -52,7 +52,6 @@ class Scene:
         self._clock = Clock(self._dt_before_build() if engine is None else engine.dt)
         self._manager = RecorderManager(self._clock, self._refresh_engine)
         self._agenda = self._manager.agenda
-        self._sample = self._manager.sample
         self._tickers: list[Ticker] = []
         self._is_built = False
         self._is_destroyed = False
@@ -75,7 +74,8 @@ class Scene:
         if data is not None and not isinstance(data, mujoco.MjData):
             raise OptionsError("Scene.from_mujoco", [f"data = {data!r}: a mujoco.MjData is needed"])
         options = SimOptions(substeps=substeps)
-        return cls(options, engine=MuJoCoEngine(model, mujoco.MjData(model) if data is None else data, options.substeps))
+        data = mujoco.MjData(model) if data is None else data
+        return cls(options, engine=MuJoCoEngine(model, data, options.substeps))
 
     # What is simulated.
 
@@ -156,7 +156,7 @@ class Scene:
                 return
             # A report that waits says nothing of whether somebody samples.
             if agenda.next_step >= 0 or self._manager.is_due(step):
-                self._sampled_step(self._sample, step)
+                self._sampled_step(self._manager.sample, step)
             else:
                 self._advance()
         except UnstableError as error:
@@ -238,8 +238,8 @@ class Scene:
         """Records what `data_func` returns at each due step; from now on, or from `build` on.
 
         Args:
-            data_func: called on the stepping thread; returns a number, bool, str (CSV only), array, sequence of numbers,
-                or a dict of these. What it returns is copied.
+            data_func: called on the stepping thread; returns a number, bool, str (CSV only), array, sequence of
+                numbers, or a dict of these. What it returns is copied.
             rec_options: what to do with it, such as `simreel.recorders.NPZFile(...)`.
 
         Returns:
@@ -261,10 +261,8 @@ class Scene:
             )
         if not callable(data_func):
             found = "missing" if data_func is None else f"{data_func!r}"
-            name = type(rec_options).__name__
-            raise OptionsError(
-                "start_recording", [f"data_func is {found}: {name} needs a function without arguments that returns data"]
-            )
+            needs = f"{type(rec_options).__name__} needs a function without arguments that returns data"
+            raise OptionsError("start_recording", [f"data_func is {found}: {needs}"])
         return self._manager.add(data_func, rec_options)
 
     add_recorder = start_recording

@@ -14,6 +14,8 @@ from simreel.errors import SceneStateError, UnknownNameError, UnstableError
 __all__ = ["MuJoCoEngine"]
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+Call = Callable[[], object]
+
 _BAD = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
 
 
@@ -31,7 +33,6 @@ class MuJoCoEngine:
         self._bad = memoryview(data.warning.number[_BAD])
         self._state = np.empty(mujoco.mj_stateSize(model, _STATE))
         self._refreshed: bytes | None = None
-        self._is_mid_step = False
         self._configure()
 
     @property
@@ -69,10 +70,11 @@ class MuJoCoEngine:
         cost, and there poses and sensors belong to qpos, qvel and ctrl. Local names, since it is the hot path.
         """
         model, data, option = self.model, self.data, self.model.opt
-        check_pos = partial(mujoco.mj_checkPos, model, data)
-        check_vel = partial(mujoco.mj_checkVel, model, data)
-        forward = partial(mujoco.mj_forward, model, data)
-        check_acc = partial(mujoco.mj_checkAcc, model, data)
+        check_pos: Call = partial(mujoco.mj_checkPos, model, data)
+        check_vel: Call = partial(mujoco.mj_checkVel, model, data)
+        forward: Call = partial(mujoco.mj_forward, model, data)
+        check_acc: Call = partial(mujoco.mj_checkAcc, model, data)
+        integrate: Call
         if option.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE:
             check_pos = check_vel = check_acc = _nothing
             forward, integrate = partial(mujoco.mj_step1, model, data), partial(mujoco.mj_step2, model, data)
@@ -97,17 +99,17 @@ class MuJoCoEngine:
             if bad[0] + bad[1] != was_bad_state:
                 self._raise_unstable()
             before = ctrl_bytes()
-            self._is_mid_step = True
-            try:
-                sample(step)
-            finally:
-                self._is_mid_step = False
+            sample(step)
             after = ctrl_bytes()
-            if after != before:
+            if after == before:
+                check_acc()
+                integrate()
+            else:
                 ctrl[:] = np.frombuffer(before)
-            check_acc()
-            integrate()
-            if after != before:
+                # The sample may have called refresh, which computes with the controls of that moment.
+                forward()
+                check_acc()
+                integrate()
                 ctrl[:] = np.frombuffer(after)
             if bad[0] + bad[1] + bad[2] != was_bad:
                 self._raise_unstable()
@@ -116,8 +118,6 @@ class MuJoCoEngine:
 
     def refresh(self) -> None:
         """Runs mj_forward unless the derived quantities are those of the state and inputs already."""
-        if self._is_mid_step:
-            return
         state = self._get_state().tobytes()
         if state != self._refreshed:
             mujoco.mj_forward(self.model, self.data)
@@ -169,7 +169,7 @@ class MuJoCoEngine:
 def _nothing() -> None: ...
 
 
-def _both(first: Callable[[], object], second: Callable[[], object]) -> Callable[[], object]:
+def _both(first: Call, second: Call) -> Call:
     def both() -> None:
         first()
         second()
