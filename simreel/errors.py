@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DamagedFileError",
     "DuplicateTargetError",
+    "FieldError",
     "MissingExtraError",
     "MissingFileError",
     "ModelError",
@@ -34,7 +35,6 @@ __all__ = [
     "TargetExistsError",
     "UnknownNameError",
     "UnstableError",
-    "ValueShapeError",
     "nearest",
 ]
 
@@ -90,14 +90,14 @@ class UnknownNameError(SimreelError, KeyError):
         return self.text
 
 
-class ValueShapeError(SimreelError, ValueError):
-    """An array given to a setter has another shape than the field."""
+class FieldError(SimreelError, ValueError):
+    """What was given to a setter does not fit the field."""
 
-    def __init__(self, field: str, found: tuple[int, ...], allowed: tuple[int, ...]) -> None:
+    def __init__(self, field: str, found: str, allowed: str) -> None:
         self.field = field
         self.found = found
         self.allowed = allowed
-        super().__init__(f"{field}: shape {found} given, {allowed} needed")
+        super().__init__(f"{field}: {found} given, {allowed}")
 
 
 class ModelError(SimreelError, ValueError):

@@ -244,8 +244,7 @@ class Recorder(ABC, Generic[OptionsT]):
     def _fail(self, error: SimreelError) -> None:
         """Ends it for an error on the stepping thread; what was taken before is written."""
         self._error = f"{type(error).__name__}: {error}"
-        if self._worker is not None:
-            self._worker.fail(error)
+        self._post_close(lambda: self._close_failed(error))
 
     def _close_failed(self, error: SimreelError) -> None:
         try:
@@ -254,15 +253,15 @@ class Recorder(ABC, Generic[OptionsT]):
             error.add_note(f"closing it failed too: {type(second).__name__}: {second}")
             logger.error("%s: closing it after an error failed: %s", self.label, second)  # noqa: TRY400 - told above
 
-    def _post_close(self) -> None:
-        """Has the worker write what is queued, close and end."""
+    def _post_close(self, close: Callable[[], None] | None = None) -> None:
+        """Has the worker write what is queued, close (by `cleanup`, unless told otherwise) and end."""
         if self._closing is not None:
             return
         if self._queue is None or self._worker is None:
             self._closing = Mark()
             self._closing.done = True
             return
-        self._closing = self._queue.post(Mark(self.cleanup, is_last=True))
+        self._closing = self._queue.post(Mark(close or self.cleanup, is_last=True))
         self._worker.wake()
 
     def _wait_closed(self) -> None:

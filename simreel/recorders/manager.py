@@ -150,7 +150,8 @@ class RecorderManager:
         if envs_idx is not None:
             self._post_episode_end(envs_idx)
         elif self._clock.step > 0:
-            self._take_last(self._active)
+            if self._clock.may_sample:
+                self._take_last(self._active)
             for recorder, mark in self._post_episode_end(None):
                 recorder._wait(mark)
         self._plan(0)
@@ -198,6 +199,8 @@ class RecorderManager:
         if not reports:
             return
         self._activate()
+        for failed, _ in reports:
+            failed._post_close()
         errors = [error for _, error in reports]
         if len(errors) == 1:
             raise errors[0]

@@ -82,15 +82,6 @@ class Worker:
             self._done = mark.is_last
             self._queue.reach(mark)
 
-    def fail(self, error: SimreelError) -> None:
-        """Ends a recorder that failed on the stepping thread: rows before are written, then it is closed."""
-        self._queue.post(Mark(lambda: self._close_after(error)))
-        self.wake()
-
-    def _close_after(self, error: SimreelError) -> None:
-        self._failed = True
-        self._recorder._close_failed(error)
-
     def _fail(self, doing: str, cause: BaseException, *, close: bool = True) -> None:
         self._failed = True
         error = cause if isinstance(cause, SimreelError) else RecorderError(self._queue.label, doing, cause)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from simreel.errors import SceneStateError, UnknownNameError, ValueShapeError
+from simreel.errors import SceneStateError, UnknownNameError, FieldError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,7 +83,7 @@ class Entity:
         """Sets the positions of its joints, (nq,); qvel stays as it is.
 
         Raises:
-            ValueShapeError: another shape.
+            FieldError: another shape.
         """
         self._qpos.set(f"{self.name}.set_qpos", qpos, envs_idx)
 
@@ -91,7 +91,7 @@ class Entity:
         """Sets the velocities of its joints, (nv,).
 
         Raises:
-            ValueShapeError: another shape.
+            FieldError: another shape.
         """
         self._qvel.set(f"{self.name}.set_qvel", qvel, envs_idx)
 
@@ -99,7 +99,7 @@ class Entity:
         """Sets the controls of its actuators, (nu,).
 
         Raises:
-            ValueShapeError: another shape.
+            FieldError: another shape.
         """
         self._ctrl.set(f"{self.name}.set_ctrl", ctrl, envs_idx)
 
@@ -154,8 +154,13 @@ class _View:
     def set(self, field: str, values: ArrayLike, envs_idx: Sequence[int] | None) -> None:
         if envs_idx is not None:
             raise SceneStateError(f"{field}(envs_idx={envs_idx})", "the scene has one world; leave envs_idx out")
-        given = np.asarray(values, dtype=np.float64)
         needed = self._array[..., self._columns].shape
+        try:
+            given = np.asarray(values)
+        except ValueError:  # rows of different lengths
+            given = np.asarray(None)
+        if given.dtype.kind not in "biuf":
+            raise FieldError(field, f"{values!r}", f"numbers of shape {needed} needed")
         if given.shape != needed:
-            raise ValueShapeError(field, given.shape, needed)
+            raise FieldError(field, f"shape {given.shape}", f"{needed} needed")
         self._array[..., self._columns] = given

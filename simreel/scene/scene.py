@@ -6,7 +6,7 @@ import operator
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ParamSpec, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import mujoco
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from simreel.recorders.base import Recorder
 
 __all__ = ["Scene"]
-
-P = ParamSpec("P")
-
 
 class Scene:
     """Simulates and records.
@@ -152,10 +149,8 @@ class Scene:
         try:
             if step < agenda.next_step:
                 self._advance()
-                clock.step = step + 1
-                return
             # A report that waits says nothing of whether somebody samples.
-            if agenda.next_step >= 0 or self._manager.is_due(step):
+            elif agenda.next_step >= 0 or self._manager.is_due(step):
                 self._sampled_step(self._manager.sample, step)
             else:
                 self._advance()
@@ -167,31 +162,24 @@ class Scene:
         clock.step = step + 1
         if agenda.reports:
             self._manager.raise_reports()
+        if self._tickers:
+            self._tick()
+
+    def _tick(self) -> None:
+        for ticker in self._tickers:
+            ticker.tick()
 
     def _allow_steps(self) -> None:
         engine = self._engine
         assert engine is not None
-        self._advance = self._ticking(engine.step)
-        split = engine.sampled_step if isinstance(engine, SplitEngine) else _sample_and_step(engine)
-        self._sampled_step = self._ticking(split)
+        self._advance = engine.step
+        self._sampled_step = engine.sampled_step if isinstance(engine, SplitEngine) else _sample_and_step(engine)
 
     def _refuse_steps(self, error: SimreelError) -> None:
         def refuse(*_: object) -> None:
             raise error
 
         self._advance = self._sampled_step = refuse
-
-    def _ticking(self, advance: Callable[P, None]) -> Callable[P, None]:
-        """The function as it is where nobody watches the run, so that a step costs nothing more."""
-        if not self._tickers:
-            return advance
-
-        def advance_and_tick(*args: P.args, **kwargs: P.kwargs) -> None:
-            advance(*args, **kwargs)
-            for ticker in self._tickers:
-                ticker.tick()
-
-        return advance_and_tick
 
     def reset(self, envs_idx: Sequence[int] | None = None, keyframe: int | str | None = None) -> None:
         """Ends the episode and returns to the built state, or to a keyframe; the clock starts from 0.
@@ -225,8 +213,6 @@ class Scene:
             callback(Progress(clock.step, clock.step * clock.dt, statuses))
 
         self._tickers.append(Ticker(call))
-        if self._is_built:
-            self._allow_steps()
 
     # Recording.
 

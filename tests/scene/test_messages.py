@@ -16,6 +16,7 @@ ALONE = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbod
 
 @pytest.fixture(autouse=True)
 def _handler_is_put_back():
+    gc.collect()  # scenes of other tests hold the messages until they are collected
     before = mujoco.get_mju_user_warning()
     yield
     assert mujoco.get_mju_user_warning() is before

@@ -1,0 +1,118 @@
+"""`simreel run`: simulates a model and records it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from simreel.cli.console import put
+from simreel.cli.parsers import choice, positive, split_names, whole
+from simreel.errors import MissingFileError, OptionsError, SimreelError, UnstableError
+
+if TYPE_CHECKING:
+    from simreel.cli.controls import Law
+    from simreel.options.recorders import FileOptions
+    from simreel.recorders import Recorder
+    from simreel.scene import Scene
+
+__all__ = ["run"]
+
+_CONTROLS = ("random", "zero")
+# Beyond this a float64 no longer counts steps.
+_MAX_STEPS = 2**53
+
+
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL.xml", help="The MJCF file to simulate.")],
+    duration: Annotated[float, typer.Option(parser=positive, metavar="S", help="Simulated seconds.")] = 5.0,
+    hz: Annotated[
+        float | None,
+        typer.Option(parser=positive, metavar="F", help="Samples per simulated second; without it each step."),
+    ] = None,
+    npz: Annotated[str | None, typer.Option(metavar="F", help="Record to this NumPy archive.")] = None,
+    csv: Annotated[str | None, typer.Option(metavar="F", help="Record to this CSV file.")] = None,
+    record: Annotated[
+        str, typer.Option(metavar="a,b", help="What to record: arrays of mujoco.MjData, such as xpos,sensordata.")
+    ] = "qpos,qvel,ctrl",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    control: Annotated[
+        str, typer.Option(parser=choice(_CONTROLS), metavar="random|zero", help="Smooth random controls, or none.")
+    ] = "random",
+    seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the random controls.")] = 0,
+) -> int:
+    """Simulate a model for some seconds and record it."""
+    files = _files(hz, overwrite, npz, csv)
+    if not os.path.isfile(model):
+        raise MissingFileError(model, "the model to run")
+
+    from simreel.cli.controls import smooth_random, zero
+    from simreel.cli.fields import FieldSource
+    from simreel.options.morphs import MJCF
+    from simreel.scene import Scene
+
+    source = FieldSource(split_names("--record", record))
+    scene = Scene()
+    scene.add_entity(MJCF(file=model))
+    if not duration / scene.dt < _MAX_STEPS:
+        raise typer.BadParameter(f"--duration {duration:g}: too many steps of {scene.dt:g} s")
+    steps = max(1, round(duration / scene.dt))
+    recorders = [(file, scene.start_recording(source, options)) for file, options in files]
+    scene.build()
+    source.bind(scene)
+    law = zero(scene.model) if control == "zero" else smooth_random(scene.model, seed)
+    try:
+        rate = _simulate(scene, steps, law)
+    except UnstableError as error:
+        at = f"at step {error.step} ({scene.get_time():g} s)"
+        raise SimreelError(f"{model}: unstable {at}: {error.reason} The samples before are kept.") from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted at {scene.get_time():g} s; the files are complete") from None
+    finally:
+        _report(recorders)
+    put(f"{steps} steps of {scene.dt:g} s: {rate:,.0f} steps/s")
+    return 0
+
+
+def _files(hz: float | None, overwrite: bool, npz: str | None, csv: str | None) -> list[tuple[str, FileOptions]]:
+    """Each file as it was written, and its options."""
+    from simreel.options.recorders import CSVFile, NPZFile
+
+    files: list[tuple[str, FileOptions]] = []
+    kinds: list[tuple[str, str | None, type[FileOptions]]] = [("--npz", npz, NPZFile), ("--csv", csv, CSVFile)]
+    for option, file, kind in kinds:
+        if file is None:
+            continue
+        try:
+            files.append((file, kind(filename=Path(file), hz=hz, overwrite=overwrite)))
+        except OptionsError as error:
+            reason = error.problems[0].removeprefix(f"filename = {str(Path(file))!r}: ")
+            raise typer.BadParameter(f"{option} {file}: {reason}") from None
+    if not files:
+        raise typer.BadParameter(f"nothing to record to: give {' or '.join(option for option, _, _ in kinds)}")
+    return files
+
+
+def _simulate(scene: Scene, steps: int, law: Law) -> float:
+    """Steps the scene and closes its recorders; the steps taken in a second."""
+    from simreel.cli.controls import drive
+    from simreel.cli.progress import progress_bar
+
+    with scene, progress_bar(scene, steps):
+        start = time.perf_counter()
+        drive(scene.step, scene.data.ctrl, law, scene.dt, 0, steps)
+        seconds = time.perf_counter() - start
+    return steps / seconds
+
+
+def _report(recorders: Sequence[tuple[str, Recorder[Any]]]) -> None:
+    from simreel.recorders.base import format_bytes
+
+    for file, recorder in recorders:
+        status = recorder.status
+        size = format_bytes(os.path.getsize(file)) if os.path.isfile(file) else "no file"
+        put(f"{file}: {status.written} samples, {status.dropped} dropped, {size}")
