@@ -3,5 +3,6 @@
 from simreel.options import morphs, recorders
 from simreel.options.base import Options
 from simreel.options.sim import SimOptions
+from simreel.options.viewer import ViewerOptions
 
-__all__ = ["Options", "SimOptions", "morphs", "recorders"]
+__all__ = ["Options", "SimOptions", "ViewerOptions", "morphs", "recorders"]

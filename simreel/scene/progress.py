@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "Ticker"]
 
-# Seconds of wall time from one call to the next.
-_INTERVAL = 0.5
-
 
 @dataclass(frozen=True)
 class Progress:
@@ -31,15 +28,16 @@ class Progress:
 
 
 class Ticker:
-    """Calls a function at a tick, but not more than twice a second."""
+    """Calls a function at a tick, but not before `interval` [s] of wall time has passed since the last call."""
 
-    def __init__(self, call: Callable[[], None]) -> None:
+    def __init__(self, call: Callable[[], None], interval: float = 0.5) -> None:
         self._call = call
-        self._due = time.monotonic() + _INTERVAL
+        self._interval = interval
+        self._due = time.monotonic() + interval
 
     def tick(self) -> None:
         """Calls the function if its time has come."""
         now = time.monotonic()
         if now >= self._due:
-            self._due = now + _INTERVAL
+            self._due = now + self._interval
             self._call()

@@ -14,6 +14,7 @@ from simreel.errors import OptionsError, SceneStateError, SimreelError, Unstable
 from simreel.options.morphs import Morph
 from simreel.options.recorders import RecorderOptions
 from simreel.options.sim import SimOptions
+from simreel.options.viewer import ViewerOptions
 from simreel.recorders.manager import RecorderManager
 from simreel.scene.clock import Clock
 from simreel.scene.compile import compile_scene, load_morph, scene_timestep
@@ -22,6 +23,7 @@ from simreel.scene.engines.protocol import Engine, SplitEngine
 from simreel.scene.entity import Entity
 from simreel.scene.messages import hold_messages, release_messages
 from simreel.scene.progress import Progress, Ticker
+from simreel.scene.viewer import Viewer, open_viewer
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -39,9 +41,20 @@ class Scene:
     Args:
         sim_options: step, gravity and integrator.
         engine: who computes the physics instead of MuJoCo with the added entities.
+        show_viewer: shows MuJoCo's viewer from `build` on, where there is a display.
+        viewer_options: how it does.
     """
 
-    def __init__(self, sim_options: SimOptions | None = None, *, engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        sim_options: SimOptions | None = None,
+        *,
+        engine: Engine | None = None,
+        show_viewer: bool = False,
+        viewer_options: ViewerOptions | None = None,
+    ) -> None:
+        self._viewer_options = (viewer_options or ViewerOptions()) if show_viewer else None
+        self._viewer: Viewer | None = None
         self._sim_options = SimOptions() if sim_options is None else sim_options
         self._engine = engine
         self._parts: list[tuple[str, Morph, mujoco.MjSpec]] = []
@@ -121,6 +134,7 @@ class Scene:
         self._manager.open()
         self._engine = engine
         self._is_built = True
+        self._show()
         self._allow_steps()
 
     def _compile(self) -> MuJoCoEngine:
@@ -130,6 +144,13 @@ class Scene:
             entity._bind(index, engine)
         engine.refresh()
         return engine
+
+    def _show(self) -> None:
+        if self._viewer_options is None or not isinstance(self._engine, MuJoCoEngine):
+            return
+        self._viewer = open_viewer(self._engine.model, self._engine.data, self._viewer_options)
+        if self._viewer is not None:
+            self._tickers.append(Ticker(self._viewer.sync, 1 / self._viewer_options.fps))
 
     # Steps.
 
@@ -273,7 +294,7 @@ class Scene:
         self._manager.stop()
 
     def destroy(self) -> None:
-        """Stops all recorders and lets go of the model and data. May be called twice."""
+        """Stops all recorders, closes the viewer and lets go of the model and data. May be called twice."""
         if self._is_destroyed:
             return
         try:
@@ -282,6 +303,8 @@ class Scene:
             self._is_destroyed = True
             self._refuse_steps(SceneStateError("scene.step()", "the scene was destroyed"))
             self._engine = None
+            if self._viewer is not None:
+                self._viewer.close()
             if self._release is not None:
                 self._release()
 

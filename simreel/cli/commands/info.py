@@ -1,1 +1,21 @@
-def info(): ...
+"""`simreel info`: what a file holds and whether it ended well."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from simreel.cli.console import put
+
+__all__ = ["info"]
+
+
+def info(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A .npz or .csv, or the .spool of a run that did not end.")],
+) -> None:
+    """Tell what a file holds and whether it ended well."""
+    from simreel.cli.look import describe
+
+    for line in describe(file):
+        put(line)
