@@ -139,13 +139,17 @@ class SceneStateError(SimreelError, RuntimeError):
 class UnstableError(SimreelError, ArithmeticError):
     """The simulation became NaN, infinite or huge; nothing of that state was recorded."""
 
-    def __init__(self, reason: str, step: int | None = None) -> None:
+    def __init__(self, reason: str, step: int | None = None, worlds: tuple[int, ...] = ()) -> None:
         self.reason = reason
         self.step = step
+        self.worlds = worlds
+        """The worlds that it happened in; empty without worlds."""
         at = "" if step is None else f" at step {step}"
+        where = f" in world{'s' * (len(worlds) > 1)} {', '.join(map(str, worlds))}" if worlds else ""
+        onward = f"scene.reset(envs_idx={list(worlds)})" if worlds else "scene.reset()"
         super().__init__(
-            f"the simulation is unstable{at}: {reason} The samples before are kept. "
-            "scene.reset() goes on; a smaller dt, softer contacts or bounded controls may avoid it."
+            f"the simulation is unstable{at}{where}: {reason} The samples before are kept. "
+            f"{onward} goes on; a smaller dt, softer contacts or bounded controls may avoid it."
         )
 
 

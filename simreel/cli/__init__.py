@@ -7,6 +7,9 @@ from typing import NoReturn
 
 __all__ = ["execute", "main"]
 
+INTERRUPTED = 130
+"""Status after Ctrl-C: 128 and the number of the signal, as shells have it."""
+
 
 def execute(argv: Sequence[str]) -> int:
     """Runs one command: 0 done, 1 failed or differs, 2 wrong use, 130 interrupted.
@@ -25,6 +28,11 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     Args:
         argv: the words after `simreel`; None takes those of this process.
     """
+    import signal
     import sys
 
-    sys.exit(execute(sys.argv[1:] if argv is None else argv))
+    status = execute(sys.argv[1:] if argv is None else argv)
+    if status == INTERRUPTED:
+        # All is closed; an impatient second Ctrl-C would only change the status.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(status)

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from simreel._version import __version__
+from simreel.cli import INTERRUPTED
 from simreel.cli.commands import demo, info, recorders, recover, run
 from simreel.cli.console import messages_on_stderr, put, put_error
 from simreel.cli.mistakes import MISTAKES, line_of, status_of
@@ -51,7 +52,7 @@ def execute(argv: Sequence[str]) -> int:
             return end.exit_code
         except KeyboardInterrupt as stop:
             put_error(str(stop) or "interrupted")
-            return 130
+            return INTERRUPTED
         except BrokenPipeError:
             _forget_stdout()
             return 1

@@ -13,16 +13,27 @@ from simreel.errors import SimreelWarning
 
 __all__ = ["messages_on_stderr", "one_line", "printable", "put", "put_error", "table"]
 
+# How the line begins that a recorder logs when it ends.
+_SUMMARY = "%s: %d samples"
+
 
 def put(text: str, file: TextIO | None = None) -> None:
     """Writes a line, to stdout unless told otherwise."""
     stream = file or sys.stdout
+    encoding = stream.encoding or "utf-8"
+    line = f"{text}\n"
     try:
-        stream.write(f"{text}\n")
+        line.encode(encoding)
     except UnicodeEncodeError:
-        # A file name may hold bytes that are no text, or letters that the terminal does not know.
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        # A file name may hold bytes that are no text, which go out as they are, or letters that the terminal lacks.
+        try:
+            raw = line.encode(encoding, "surrogateescape")
+        except UnicodeEncodeError:
+            raw = line.encode(encoding, "backslashreplace")
+        stream.flush()
+        stream.buffer.write(raw)
+    else:
+        stream.write(line)
 
 
 def put_error(text: str) -> None:
@@ -89,6 +100,10 @@ class _Handler(logging.Handler):
     """Asks for sys.stderr at each line: a progress bar takes its place while it is drawn."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Writes a line."""
+        # A recorder's summary stands in what the command prints too; on a terminal one of them is enough.
+        if record.levelno == logging.INFO and record.msg.startswith(_SUMMARY) and sys.stdout.isatty():
+            return
         try:
             prefix = "" if record.levelno < logging.WARNING else f"{record.levelname.lower()}: "
             put(prefix + one_line(record.getMessage()), sys.stderr)

@@ -66,6 +66,6 @@ def drive(step: Callable[[], None], ctrl: Array, law: Law, dt: float, first: int
         last: the number after that of the last step.
     """
     for start in range(first, last, _BLOCK):
-        for row in law(np.arange(start, min(start + _BLOCK, last)) * dt):
+        for row in law(np.arange(start, min(start + _BLOCK, last), dtype=np.float64) * dt):
             ctrl[:] = row
             step()

@@ -47,7 +47,9 @@ class FieldSource:
             if name not in known:
                 raise typer.BadParameter(f"--record {name}: mujoco.MjData has no such array.{nearest(name, known)}")
             if name in _VARYING or name.startswith(_VARYING_PREFIXES):
-                raise typer.BadParameter(f"--record {name}: its length changes with the contacts; it cannot be recorded")
+                raise typer.BadParameter(
+                    f"--record {name}: its length changes with the contacts; it cannot be recorded"
+                )
 
     def bind(self, scene: Scene) -> None:
         """Takes live views of a built scene. Of the default fields those without values are left out."""

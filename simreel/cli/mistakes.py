@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, cast
 
 import typer
@@ -14,7 +15,6 @@ from simreel.errors import (
     SimreelError,
     TargetExistsError,
     UnknownNameError,
-    nearest,
 )
 
 __all__ = ["MISTAKES", "line_of", "status_of"]
@@ -79,4 +79,5 @@ def _no_such_option(name: str, argv: Sequence[str], context: typer.Context) -> s
     options = sorted(option for option in known.values() if option.startswith("--"))
     text = f"no option {written}; there are: {', '.join(options)}."
     # Dashes would make any two options look alike.
-    return text + nearest(written.lstrip("-"), known).replace("'", "").replace("mean ", "mean --")
+    close = get_close_matches(written.lstrip("-"), known, n=1, cutoff=0.5)
+    return f"{text} Did you mean {known[close[0]]}?" if close else text

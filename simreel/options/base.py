@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -66,6 +66,14 @@ class Options(BaseModel):
         """
         raise OptionsError(type(self).__name__, [f"{name}: options are frozen; make new ones with another value"])
 
+    def __delattr__(self, name: str) -> None:
+        """Refuses: options are frozen.
+
+        Raises:
+            OptionsError: always.
+        """
+        raise OptionsError(type(self).__name__, [f"{name}: options are frozen; make new ones without it"])
+
     @model_validator(mode="before")
     @classmethod
     def _accept_numpy(cls, data: Any) -> Any:
@@ -85,11 +93,13 @@ def _short_errors(cls: type[Options]) -> Iterator[None]:
 
 def _line(cls: type[Options], error: dict[str, Any]) -> str:
     # A tuple of the wrong length is told as one of its elements; the user knows the whole field.
-    loc = [part for part in error["loc"] if isinstance(part, str)]
-    name, found = ".".join(loc), error["input"]
+    loc = list(error["loc"])
+    while loc and isinstance(loc[-1], int):
+        loc.pop()
+    name, found = _path(loc), error["input"]
     if error["type"] == "extra_forbidden":
         fields = sorted(_fields_at(cls, loc[:-1]))
-        return f"{name} is not an option.{nearest(loc[-1], fields)} Options: {', '.join(fields)}"
+        return f"{name} is not an option.{nearest(str(loc[-1]), fields)} Options: {', '.join(fields)}"
     if error["type"] == "missing":
         if isinstance(error["loc"][-1], str):
             return f"{name} is missing"
@@ -101,14 +111,20 @@ def _line(cls: type[Options], error: dict[str, Any]) -> str:
     return f"{name} = {_short(found)}: {reason}" if name else reason
 
 
-def _fields_at(cls: type[BaseModel], loc: list[str]) -> list[str]:
+def _path(loc: list[str | int]) -> str:
+    """Such as `links[2].mass`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
+
+
+def _fields_at(cls: type[BaseModel], loc: list[str | int]) -> list[str]:
     for part in loc:
-        inner = cls.model_fields[part].annotation if part in cls.model_fields else None
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            cls = inner
+        if part in cls.model_fields:
+            annotation = cls.model_fields[str(part)].annotation
+            inner = [t for t in (annotation, *get_args(annotation)) if isinstance(t, type) and issubclass(t, BaseModel)]
+            cls = inner[0] if inner else cls
     return list(cls.model_fields)
 
 
 def _short(value: object) -> str:
-    shown = repr(value)
+    shown = " ".join(repr(value).split())
     return shown if len(shown) <= 80 else shown[:77] + "..."

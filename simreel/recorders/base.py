@@ -171,7 +171,7 @@ class Recorder(ABC, Generic[OptionsT]):
             SyncTimeoutError: they are not after `timeout`.
             SimreelError: the recorder failed and that was not raised yet.
         """
-        if self._queue is not None and self._worker is not None and self._closing is None:
+        if self._queue is not None and self._worker is not None and self._closing is None and self.status.queued:
             mark = self._queue.post(Mark())
             self._worker.wake()
             if not self._queue.wait(mark, timeout):
@@ -193,7 +193,12 @@ class Recorder(ABC, Generic[OptionsT]):
         self.timing = timing
         self.build()
         self._queue = SampleQueue(self.label, self._options, timing.stride)
-        self._worker = Worker(self, self._queue, agenda)
+        try:
+            self._worker = Worker(self, self._queue, agenda)
+        except BaseException:  # No thread can be started.
+            self._queue = None
+            self.cleanup()
+            raise
         self._is_built = True
 
     def _unopen(self) -> None:
@@ -205,6 +210,8 @@ class Recorder(ABC, Generic[OptionsT]):
 
     def _detach(self) -> None:
         """Lets go of queue and worker, which a forked child has only as dead copies."""
+        if self._queue is not None:
+            self._queue.abandon()
         self._queue = self._worker = None
         self._is_built = False
 
@@ -249,20 +256,29 @@ class Recorder(ABC, Generic[OptionsT]):
     def _close_failed(self, error: SimreelError) -> None:
         try:
             self.cleanup()
-        except Exception as second:  # noqa: BLE001 - the first error is the one to raise
+        except BaseException as second:  # noqa: BLE001 - the first error is the one to raise
             error.add_note(f"closing it failed too: {type(second).__name__}: {second}")
             logger.error("%s: closing it after an error failed: %s", self.label, second)  # noqa: TRY400 - told above
 
-    def _post_close(self, close: Callable[[], None] | None = None) -> None:
-        """Has the worker write what is queued, close (by `cleanup`, unless told otherwise) and end."""
-        if self._closing is not None:
-            return
+    def _post_close(self, close: Callable[[], None] | None = None, *, at_once: bool = True) -> None:
+        """Has the worker write what is queued, close (by `cleanup`, unless told otherwise) and end.
+
+        Args:
+            close: what the worker calls to close.
+            at_once: False where this runs on the worker, in whatever it was doing.
+        """
+        if self._closing is None:
+            self._closing = Mark(close or self.cleanup, is_last=True)
         if self._queue is None or self._worker is None:
-            self._closing = Mark()
             self._closing.done = True
-            return
-        self._closing = self._queue.post(Mark(close or self.cleanup, is_last=True))
-        self._worker.wake()
+        elif self._closing.posted:
+            # Again: Ctrl-C may have come before the worker was woken.
+            self._worker.wake()
+        elif at_once:
+            self._queue.post(self._closing)
+            self._worker.wake()
+        else:
+            self._queue.request(self._closing)
 
     def _wait_closed(self) -> None:
         if self._closing is None or self._queue is None or self._summed_up:

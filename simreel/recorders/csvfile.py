@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simreel.errors import OptionsError, SampleError, TargetError
+from simreel.errors import OptionsError, SampleError, SimreelWarning, TargetError, TargetExistsError
 from simreel.options.recorders import CSVFile
 from simreel.recorders.file import FileRecorder
 from simreel.recorders.registry import register_recording
 from simreel.recorders.rows import format_rows, quote
-from simreel.recorders.target import free_name, lock
+from simreel.recorders.target import free_name, hold, is_being_written
 
 if TYPE_CHECKING:
     from simreel.recorders.schema import Column, Schema
 
 __all__ = ["CSVFileWriter"]
+
+# An image has a million.
+_NAMES_SHOWN = 20
 
 
 @register_recording(CSVFile)
@@ -28,7 +32,7 @@ class CSVFileWriter(FileRecorder[CSVFile]):
     """Appends whole rows, each block with one write, so that a kill cuts no more than the last row."""
 
     def accept(self, schema: Schema) -> None:
-        """Fixes the header line.
+        """Fixes the header line; a name that is there already gets a prefix, with a warning.
 
         Raises:
             SampleError: a value is complex.
@@ -43,13 +47,28 @@ class CSVFileWriter(FileRecorder[CSVFile]):
         if header is not None:
             if len(header) != len(names):
                 raise OptionsError(
-                    "CSVFile", [f"header has {len(header)} names, the data {len(names)} values: {', '.join(names)}"]
+                    "CSVFile", [f"header has {len(header)} names, the data {len(names)} values: {_some(names)}"]
                 )
             names = list(header)
-        names = ["timestamp", *("data/timestamp" if name == "timestamp" else name for name in names)]
-        if not self._options.save_on_reset:
-            names.append("episode")
-        self._header = ",".join(map(quote, names)).encode() + b"\n"
+        self._header = ",".join(map(quote, self._unique(names))).encode() + b"\n"
+
+    def _unique(self, names: Sequence[str]) -> list[str]:
+        episode = [] if self._options.save_on_reset else ["episode"]
+        taken = {"timestamp", *episode}
+        unique = []
+        for name in names:
+            kept = name
+            while kept in taken:
+                kept = f"data/{kept}"
+            if kept != name:
+                warnings.warn(
+                    f"{self.label}: there is another column {name!r}; this one is called {kept!r}",
+                    SimreelWarning,
+                    stacklevel=2,
+                )
+            taken.add(kept)
+            unique.append(kept)
+        return ["timestamp", *unique, *episode]
 
     @property
     def run_in_thread(self) -> bool:
@@ -61,15 +80,23 @@ class CSVFileWriter(FileRecorder[CSVFile]):
         self._path = path
         self._old: Path | None = None
         if os.path.lexists(path):
-            self._old = free_name(path.with_name(f"{path.name}.old"))
-            os.rename(path, self._old)
+            self._set_aside(path)
         try:
             self._file = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by finish_file
         except OSError as error:
             self._put_back()
             raise TargetError(path, f"cannot be made ({error.strerror})") from error
-        lock(self._file.fileno())
+        hold(self._file)
         self._size = 0
+
+    def _set_aside(self, path: Path) -> None:
+        if not self._options.overwrite:
+            raise TargetExistsError(path)
+        # A link may point to nothing.
+        if path.exists() and is_being_written(path):
+            raise TargetError(path, "a running recording writes it; give another filename or stop that first")
+        self._old = free_name(path.with_name(f"{path.name}.old"))
+        os.rename(path, self._old)
 
     def process_block(
         self, steps: np.ndarray[Any, Any], times: np.ndarray[Any, Any], columns: dict[str, np.ndarray[Any, Any]]
@@ -77,28 +104,37 @@ class CSVFileWriter(FileRecorder[CSVFile]):
         """Appends the rows of a block."""
         self.ensure_open()
         suffix = b"\n" if self._options.save_on_reset else b",%d\n" % self.episode
-        if not self._size:
-            self._append(self._header)
+        # With the first rows: a file that has no row has no byte.
+        header = b"" if self._size else self._header
         self._rows_processed = 0
         for text, rows in format_rows(times, list(columns.values()), suffix):
-            self._append(text)
+            self._append(header + text)
             self._rows_processed += rows
+            header = b""
 
     def process(self, data: Any, cur_time: float) -> None:
         """Never called: whole blocks are taken."""
         raise AssertionError
 
     def finish_file(self) -> None:
-        """Closes the file, or removes it where it has no row."""
-        if self._size:
+        """Closes the file, or removes it where it has no row.
+
+        Raises:
+            TargetError: somebody has deleted it.
+        """
+        try:
+            if not self._size:
+                self._path.unlink(missing_ok=True)
+                self._put_back()
+                return
             os.fsync(self._file.fileno())
+            if not os.fstat(self._file.fileno()).st_nlink:
+                raise TargetError(self._path, "it was deleted while it was recorded; its rows are lost")
+        finally:
             self._file.close()
-            if self._old is not None:
-                self._old.unlink(missing_ok=True)
-        else:
-            self._file.close()
-            self._path.unlink(missing_ok=True)
-            self._put_back()
+        # What a failed run has must not replace a good file.
+        if self._old is not None and self.status.error is None:
+            self._old.unlink(missing_ok=True)
 
     def _put_back(self) -> None:
         if self._old is not None:
@@ -122,3 +158,8 @@ class CSVFileWriter(FileRecorder[CSVFile]):
 def _names(column: Column) -> Sequence[str]:
     stem = "data" if column.key is None else column.key
     return ["_".join([stem, *map(str, index)]) for index in np.ndindex(column.shape)]
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names."""
+    return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")

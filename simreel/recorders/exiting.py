@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from simreel.errors import RecorderErrorGroup, SimreelError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from simreel.recorders.manager import RecorderManager
 
 __all__ = ["register", "wait_at_exit"]
+
+logger = logging.getLogger("simreel")
 
 _managers: weakref.WeakSet[RecorderManager] = weakref.WeakSet()
 _closing: list[Recorder[Any]] = []
@@ -32,16 +35,28 @@ def wait_at_exit(recorders: Iterable[Recorder[Any]]) -> None:
 
 def _stop_all() -> None:
     """Closes what the user left open: at a normal end, `sys.exit`, an exception or Ctrl-C."""
-    errors = []
+    errors: list[SimreelError] = []
     for manager in list(_managers):
+        _insist(manager.stop, errors)
+    for recorder in _closing:
+        _insist(recorder._wait_closed, errors)
+    # Raised, a group would be shown here without what is in it.
+    for error in errors:
+        for each in error.exceptions if isinstance(error, RecorderErrorGroup) else (error,):
+            logger.error("when the program ended: %s", each, exc_info=each)
+
+
+def _insist(close: Callable[[], None], errors: list[SimreelError]) -> None:
+    """Calls it until it ends: one Ctrl-C more must not cost the end of a file."""
+    while True:
         try:
-            manager.stop()
+            close()
         except SimreelError as error:
             errors.append(error)
-    for recorder in _closing:
-        recorder._wait_closed()
-    if errors:
-        raise errors[0] if len(errors) == 1 else RecorderErrorGroup("recorders ended", errors)
+        except KeyboardInterrupt:
+            logger.warning("still writing what was recorded; wait for the end, or kill the process to lose it")
+            continue
+        return
 
 
 def _detach_all() -> None:

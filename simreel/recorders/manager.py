@@ -50,6 +50,8 @@ class RecorderManager:
         self._samplers: list[Sampler] = []
         self._active: tuple[Sampler, ...] = ()
         self._paused: set[Recorder[Any]] = set()
+        self._stopping: dict[Recorder[Any], int] = {}
+        self._ending: tuple[int, list[tuple[Recorder[Any], Mark]]] | None = None
         self._is_open = False
         finalizer = weakref.finalize(self, _close_forgotten, self._recorders)
         # At exit the scene still lives, and a stop takes the last sample too.
@@ -124,20 +126,26 @@ class RecorderManager:
                 except Exception as error:  # noqa: BLE001 - a data function may raise anything
                     self._fail(sampler, step, error)
         self._plan(step + 1)
+        if len(self._active) == 1:
+            self.sample = self._sample_only(*self._active)
 
     def _sample_only(self, sampler: Sampler) -> Callable[[int], None]:
         """`_sample_due` for a single recorder, without what that needs for several."""
         agenda, stride = self.agenda, sampler.stride
 
         def sample(step: int) -> None:
+            # First: a data function that starts, stops, pauses or resumes a recorder plans anew.
+            agenda.next_step = step + stride
             try:
                 sampler.take(step)
             except Exception as error:  # noqa: BLE001 - as in _sample_due
                 self._fail(sampler, step, error)
-            else:
-                agenda.next_step = step + stride
-                if agenda.reports:
-                    agenda.next_step = -1
+            except BaseException:
+                # Ctrl-C: the step is not taken, and the next one is this one again.
+                self._plan(step)
+                raise
+            if agenda.reports:
+                agenda.next_step = -1
 
         return sample
 
@@ -149,11 +157,18 @@ class RecorderManager:
         """Ends the episode of all worlds, after a last sample and with all queues drained, or that of some worlds."""
         if envs_idx is not None:
             self._post_episode_end(envs_idx)
-        elif self._clock.step > 0:
-            if self._clock.may_sample:
-                self._take_last(self._active)
-            for recorder, mark in self._post_episode_end(None):
+            return
+        step = self._clock.step
+        if step > 0:
+            # A reset that Ctrl-C has interrupted while it waited is gone on with: the episode ends once.
+            if self._ending is None or self._ending[0] != step:
+                if self._clock.may_sample:
+                    self._take_last(self._active)
+                self._ending = step, self._post_episode_end(None)
+            for recorder, mark in self._ending[1]:
                 recorder._wait(mark)
+            self._ending = None
+        self.sample = self._sample_due
         self._plan(0)
 
     def _post_episode_end(self, envs_idx: Sequence[int] | None) -> list[tuple[Recorder[Any], Mark]]:
@@ -165,24 +180,36 @@ class RecorderManager:
         Raises:
             SimreelError: a recorder failed and that was not raised yet; several make a RecorderErrorGroup.
         """
-        targets = [r for r in self._recorders if recorder is None or r is recorder]
+        # A data function may stop its own recorder, and this stop asks it for a last sample: once, not for ever.
+        here = threading.get_ident()
+        targets = [r for r in self._recorders if (recorder is None or r is recorder) and self._stopping.get(r) != here]
+        self._stopping.update(dict.fromkeys(targets, here))
+        try:
+            self._close(targets)
+        finally:
+            for target in targets:
+                self._stopping.pop(target, None)
+        self.raise_reports(recorder)
+
+    def _close(self, recorders: Sequence[Recorder[Any]]) -> None:
+        last = [s for s in self._active if s.recorder in recorders]
         try:
             if self._clock.may_sample:
-                self._take_last([s for s in self._active if s.recorder in targets])
+                self._take_last(last)
         finally:
-            self._samplers = [s for s in self._samplers if s.recorder not in targets]
+            self._samplers = [s for s in self._samplers if s.recorder not in recorders]
             self._activate()
-            for target in targets:
-                target._post_close()
-        for target in targets:
-            target._wait_closed()
-        self._forget(targets)
-        self.raise_reports(recorder)
+            for recorder in recorders:
+                recorder._post_close()
+        for recorder in recorders:
+            recorder._wait_closed()
+        self._forget(recorders)
 
     def pause(self, recorder: Recorder[Any]) -> None:
         """Leaves a recorder out of the steps to come."""
-        self._paused.add(recorder)
-        self._activate()
+        if recorder in self._data_funcs:
+            self._paused.add(recorder)
+            self._activate()
 
     def resume(self, recorder: Recorder[Any]) -> None:
         """Has a paused recorder take part again."""
@@ -240,13 +267,16 @@ class RecorderManager:
 
     def _forget(self, recorders: Iterable[Recorder[Any]]) -> None:
         for recorder in tuple(recorders):
-            self._recorders.remove(recorder)
-            del self._data_funcs[recorder]
-            self._paused.discard(recorder)
+            # Two threads may stop at once: one that simulates, and the exit.
+            if recorder in self._data_funcs:
+                self._recorders.remove(recorder)
+                del self._data_funcs[recorder]
+                self._paused.discard(recorder)
 
     def _activate(self) -> None:
         self._active = tuple(s for s in self._samplers if s.recorder.is_alive and s.recorder not in self._paused)
-        self.sample = self._sample_only(*self._active) if len(self._active) == 1 else self._sample_due
+        # Also for a single one: within a step the plan below may name this step, though the next one is asked for.
+        self.sample = self._sample_due
         self._plan(self._clock.step)
 
     def _plan(self, step: int) -> None:
@@ -257,16 +287,19 @@ class RecorderManager:
 
 def _close_forgotten(recorders: list[Recorder[Any]]) -> None:
     open_ones = [recorder for recorder in recorders if recorder.is_alive]
-    for recorder in open_ones:
-        recorder._post_close()
+    # The garbage collector runs on any thread. A worker cannot wait for itself; the exit handler does.
+    here = threading.current_thread()
+    is_worker = here in {recorder._thread for recorder in recorders}
+    # Also those that failed: their workers wait for the end.
+    for recorder in recorders:
+        recorder._post_close(at_once=recorder._thread is not here)
+    if is_worker:
+        exiting.wait_at_exit(recorders)
+    else:
+        for recorder in recorders:
+            recorder._wait_closed()
     if not open_ones:
         return
-    if threading.current_thread() in {recorder._thread for recorder in open_ones}:
-        # The garbage collector runs on any thread. A worker cannot wait for itself; the exit handler does.
-        exiting.wait_at_exit(open_ones)
-    else:
-        for recorder in open_ones:
-            recorder._wait_closed()
     names = ", ".join(recorder.label for recorder in open_ones)
     warnings.warn(
         f"a scene was collected while it recorded; closed: {names}. Call stop_recording(), or use the scene in `with`",

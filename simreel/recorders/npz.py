@@ -14,12 +14,13 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from simreel._version import __version__
-from simreel.errors import RecorderError, SampleError, SimreelWarning, TargetExistsError
+from simreel.errors import DamagedFileError, RecorderError, SampleError, SimreelWarning, TargetExistsError
 from simreel.options.recorders import NPZFile
 from simreel.recorders.file import FileRecorder
 from simreel.recorders.registry import register_recording
-from simreel.recorders.spool import Rows, SpoolReader, SpoolWriter, spools_of
-from simreel.recorders.target import free_name, is_being_written
+from simreel.recorders.spool import Rows, SpoolReader, spools_of
+from simreel.recorders.spool_writer import SpoolWriter
+from simreel.recorders.target import free_name, is_being_written, lock
 
 if TYPE_CHECKING:
     from simreel.recorders.schema import Schema
@@ -30,6 +31,8 @@ __all__ = ["NPZFileWriter", "archive"]
 _DATE = (1980, 1, 1, 0, 0, 0)
 # Below what a zip archive can hold, with room for our prefix.
 _MAX_NAME = 60_000
+# The comment of a zip archive holds 65535 bytes, and a character takes up to 12 of them as JSON.
+_MAX_ERROR = 4000
 
 
 @register_recording(NPZFile)
@@ -66,7 +69,7 @@ class NPZFileWriter(FileRecorder[NPZFile]):
 
     def build(self) -> None:
         """Opens the spool, and names those that earlier runs left."""
-        left = [path.name for path in spools_of(self.target.path) if not is_being_written(path)]
+        left = [path.name for path in spools_of(self.target.path) if _was_left(path)]
         if left:
             warnings.warn(
                 f"{self.label}: an earlier run left {', '.join(left)}; `simreel recover {self.target.path}` "
@@ -100,25 +103,40 @@ class NPZFileWriter(FileRecorder[NPZFile]):
 
     def finish_file(self) -> None:
         """Makes the archive of the spool; on an error the spool stays, for `simreel recover`."""
-        self._spool.close()
-        if not self._spool.rows:
-            self._spool.path.unlink()
-            return
+        spool = self._spool
         try:
-            with SpoolReader(self._spool.path) as spool:
-                archive(spool, self._path, overwrite=self._options.overwrite, comment=self._comment())
+            if spool.rows:
+                self._archive(spool)
+        finally:
+            # Not before: an open spool is one that `recover` leaves alone.
+            spool.close()
+        spool.path.unlink(missing_ok=True)
+
+    def _archive(self, spool: SpoolWriter) -> None:
+        try:
+            # Somebody may have removed it in the meantime.
+            self.target.make_folder()
+            with SpoolReader(spool.path, os.dup(spool.fileno())) as reader:
+                lost = spool.rows - reader.rows
+                comment = self._comment(reader.rows, lost)
+                # What a failed run has must not replace a good file.
+                keep_old = not comment["complete"]
+                archive(reader, self._path, overwrite=self._options.overwrite, comment=comment, keep_old=keep_old)
         except TargetExistsError as error:
-            error.add_note(f"the rows are kept in {self._spool.path}: rename the file and run `simreel recover`")
+            error.add_note(f"the rows are kept in {spool.path}: rename the file and run `simreel recover`")
             raise
         except OSError as error:
-            doing = f"making the archive (the rows are kept in {self._spool.path}: run `simreel recover {self._path}`)"
-            raise RecorderError(self.label, doing, error) from error
-        self._spool.path.unlink()
+            is_kept = spool.path.exists()
+            kept = f"the rows are kept in {spool.path}: run `simreel recover {self._path}`" if is_kept else "rows lost"
+            raise RecorderError(self.label, f"making the archive ({kept})", error) from error
+        if lost:
+            damaged = DamagedFileError(spool.path, 0, f"{lost} rows cannot be read back")
+            raise RecorderError(self.label, "making the archive", damaged) from damaged
 
     def _head(self, columns: dict[str, np.ndarray[Any, Any]]) -> dict[str, Any]:
         return {
             "writer": f"simreel {__version__}",
-            "dt": self.timing.dt,
+            "dt": float(self.timing.dt),
             "per_episode": self._options.save_on_reset,
             "compression": self._options.compression,
             "columns": [
@@ -127,23 +145,36 @@ class NPZFileWriter(FileRecorder[NPZFile]):
             ],
         }
 
-    def _comment(self) -> dict[str, Any]:
+    def _comment(self, rows: int, lost: int) -> dict[str, Any]:
         status = self.status
-        return {
-            "complete": status.error is None,
-            "rows": self._spool.rows,
+        comment = {
+            "complete": status.error is None and not lost,
+            "rows": rows,
             "dropped": status.dropped - self._dropped_before,
-            "error": status.error,
+            "error": status.error and status.error[:_MAX_ERROR],
         }
+        return comment | {"lost": lost} if lost else comment
 
     def _own_names(self) -> list[str]:
         return ["timestamp", "step"] if self._options.save_on_reset else ["timestamp", "step", "episode"]
 
 
-def archive(spool: SpoolReader, target: Path, *, overwrite: bool, comment: dict[str, Any]) -> None:
+def archive(
+    spool: SpoolReader, target: Path, *, overwrite: bool, comment: dict[str, Any], keep_old: bool = False
+) -> Path | None:
     """Makes the archive of a spool beside the target, then gives it its name at once.
 
     The comment of the zip file holds the counts as JSON.
+
+    Args:
+        spool: what it is made of.
+        target: its name.
+        overwrite: whether it may replace a file of that name.
+        comment: the counts.
+        keep_old: whether a file that it replaces is kept as `target.old`.
+
+    Returns:
+        What was kept.
 
     Raises:
         TargetExistsError: the target came to be in the meantime and `overwrite` is not set.
@@ -153,6 +184,7 @@ def archive(spool: SpoolReader, target: Path, *, overwrite: bool, comment: dict[
     compression = zipfile.ZIP_DEFLATED if spool.head["compression"] == "deflate" else zipfile.ZIP_STORED
     try:
         with open(provisional, "xb") as file:
+            lock(file.fileno())
             with zipfile.ZipFile(file, "w", compression, allowZip64=True) as members:
                 for name, dtype, shape, pieces in _arrays(spool):
                     info = zipfile.ZipInfo(f"{name}.npy", _DATE)
@@ -162,25 +194,30 @@ def archive(spool: SpoolReader, target: Path, *, overwrite: bool, comment: dict[
                 members.comment = json.dumps({"simreel": __version__, "dt": spool.head["dt"], **comment}).encode()
             file.flush()
             os.fsync(file.fileno())
-        if overwrite:
-            os.replace(provisional, target)
-        else:
+        if not overwrite:
             _rename_new(provisional, target)
+            return None
+        old = None
+        if keep_old and os.path.lexists(target):
+            old = free_name(target.with_name(f"{target.name}.old"))
+            os.rename(target, old)
+        os.replace(provisional, target)
     except BaseException:
         with suppress(OSError):
             provisional.unlink()
         raise
+    return old
 
 
 _Array = tuple[str, np.dtype[Any], tuple[int, ...], Iterator[Any]]
 
 
 def _arrays(spool: SpoolReader) -> Iterator[_Array]:
-    n, dt, records = spool.rows, spool.head["dt"], spool.records
-    yield "timestamp", np.dtype(np.float64), (n,), (_steps(r) * dt for r in records)
-    yield "step", np.dtype(np.int64), (n,), (_steps(r) for r in records)
+    n, dt = spool.rows, spool.head["dt"]
+    yield "timestamp", np.dtype(np.float64), (n,), (_steps(r) * dt for r in spool.records)
+    yield "step", np.dtype(np.int64), (n,), (_steps(r) for r in spool.records)
     if not spool.head["per_episode"]:
-        yield "episode", np.dtype(np.int32), (n,), (np.full(r.rows, r.episode, np.int32) for r in records)
+        yield "episode", np.dtype(np.int32), (n,), (np.full(r.rows, r.episode, np.int32) for r in spool.records)
     for i, column in enumerate(spool.columns):
         yield column.name, np.dtype(column.dtype), (n, *column.shape), spool.column(i)
 
@@ -209,3 +246,11 @@ def _rename_new(source: Path, target: Path) -> None:
         os.replace(source, target)
     else:
         os.unlink(source)
+
+
+def _was_left(spool: Path) -> bool:
+    """Whether nobody writes a spool; not where that cannot be told, as of one that has just become an archive."""
+    try:
+        return not is_being_written(spool)
+    except OSError:
+        return False

@@ -14,6 +14,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,12 +32,14 @@ _BLOCK_BYTES = 2**20
 _TEXT_BLOCK_ROWS = 16
 # A bytes object and its place in a list take this much on top of its content.
 _ROW_OVERHEAD = 48
+# Blocks that a queue full of bytes has at least: it gets room for the next sample block by block.
+_MIN_BLOCKS = 8
 
 
 class Block:
     """Samples of consecutive due steps: row i is that of step `first + i * stride`."""
 
-    __slots__ = ("capacity", "claimed", "closed", "first", "nbytes", "parts")
+    __slots__ = ("capacity", "claimed", "first", "nbytes", "parts")
 
     def __init__(self, first: int, capacity: int) -> None:
         self.first = first
@@ -44,7 +47,6 @@ class Block:
         self.parts: list[bytes] = []
         self.nbytes = 0  # Known when the block is closed.
         self.claimed = 0
-        self.closed = False
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Mark:
 
     action: Callable[[], None] | None = None
     is_last: bool = False
+    posted: bool = field(default=False, init=False)
     done: bool = field(default=False, init=False)
 
 
@@ -79,12 +82,16 @@ class SampleQueue:
         self._closed_rows = 0
         self._last_step = -1
         self._entries: deque[Block | Mark] = deque()
+        self._requested: Mark | None = None
         self._waiting_bytes = 0
+        self._is_closed = False
         self._warned = False
         # Re-entrant: a garbage collection inside a locked stretch may run a finalizer that posts a mark here.
         self._lock = threading.RLock()
-        self._ready = threading.Condition(self._lock)
         self._progress = threading.Condition(self._lock)
+        # Wakes the worker. A release is kept until somebody acquires, so none is missed on the way to sleep.
+        self._bell = threading.Lock()
+        self._bell.acquire()
 
     @property
     def received(self) -> int:
@@ -110,14 +117,17 @@ class SampleQueue:
             RecorderOverflowError: the queue stayed full and the options say "raise".
         """
         with self._lock:
-            if step <= self._last():
+            if step <= self._last() or self._is_closed:
                 return
             self._close_open()
             capacity = self._wait_for_room(len(raw) + _ROW_OVERHEAD)
+            if self._is_closed:  # While it waited: the data function of another recorder, or a finalizer.
+                return
             block = Block(step, capacity)
             block.parts.append(raw)
-            self._entries.append(block)
+            # Ctrl-C is raised after a call, not after a store: with these two lines it finds both done or none.
             self.open = block
+            self._entries.append(block)
 
     def took(self, step: int) -> bool:
         """Whether this episode's sample of that step was taken."""
@@ -125,9 +135,8 @@ class SampleQueue:
 
     def wake(self) -> None:
         """Tells the sleeping worker that there is something to do."""
-        with self._lock:
-            self.asleep = False
-            self._ready.notify()
+        self.asleep = False
+        self._ring()
 
     def post(self, mark: Mark, *, new_episode: bool = False) -> Mark:
         """Puts a mark behind all samples taken so far; with `new_episode` the steps start from 0 again."""
@@ -135,10 +144,26 @@ class SampleQueue:
             self._close_open()
             if new_episode:
                 self._last_step = -1
+            self._is_closed = self._is_closed or mark.is_last
+            # As in append: both or none.
+            mark.posted = True
             self._entries.append(mark)
-            self.asleep = False
-            self._ready.notify()
+            self.wake()
         return mark
+
+    def request(self, mark: Mark) -> Mark:
+        """As `post`, for a finalizer that runs on the worker, maybe within a locked stretch: touches no entry."""
+        mark.posted = True
+        self._requested = mark
+        self.wake()
+        return mark
+
+    def abandon(self) -> None:
+        """Takes nothing more. For a forked child: the locks may be held by threads that it does not have."""
+        self._lock = threading.RLock()
+        self._progress = threading.Condition(self._lock)
+        self._is_closed = True
+        self.open = Block(0, 0)
 
     def wait(self, mark: Mark, timeout: float | None = None) -> bool:
         """Whether the mark was reached before the timeout [s]."""
@@ -151,16 +176,18 @@ class SampleQueue:
 
     def _close_open(self) -> None:
         block = self.open
-        if block.parts:
-            self._last_step = self._last()
-            # The order matters to `received`, which is read without the lock: too many for a moment, never too few.
-            self._closed_rows += len(block.parts)
-            block.nbytes = sum(map(len, block.parts)) + _ROW_OVERHEAD * len(block.parts)
-            self._waiting_bytes += block.nbytes
-            block.closed = True
-            self.open = Block(0, 0)
+        rows = len(block.parts)
+        if rows:
+            last, following = self._last(), Block(0, 0)
+            nbytes = sum(map(len, block.parts)) + _ROW_OVERHEAD * rows
+            # No calls from here: Ctrl-C finds all done or nothing.
+            self._last_step = last
+            self._closed_rows += rows
+            self._waiting_bytes += nbytes
+            block.nbytes = nbytes
+            self.open = following
             self._pop_finished()
-            self._ready.notify()
+            self._ring()
 
     def _wait_for_room(self, row_bytes: int) -> int:
         deadline = time.monotonic() + self._options.buffer_full_wait_time
@@ -180,7 +207,8 @@ class SampleQueue:
                 self._warn_blocked()
                 self._progress.wait()
         rows = _TEXT_BLOCK_ROWS if self.has_text else _BLOCK_ROWS
-        return max(1, min(rows, _BLOCK_BYTES // row_bytes, room))
+        block_bytes = min(_BLOCK_BYTES, self._options.buffer_bytes // _MIN_BLOCKS)
+        return max(1, min(rows, block_bytes // row_bytes, room))
 
     def _room(self, row_bytes: int) -> int:
         queued = self.queued
@@ -207,39 +235,46 @@ class SampleQueue:
                 stacklevel=2,
             )
 
+    def _ring(self) -> None:
+        # Rung already where that fails, and not heard yet.
+        with suppress(RuntimeError):
+            self._bell.release()
+
     # The worker's end.
 
     def wait_for_work(self, linger: float) -> None:
         """Returns when a block is full, a mark waits, or the first sample after idling is `linger` [s] old."""
-        with self._lock:
-            if not self._has_work():
-                self.asleep = True
-                # A sample that came before `asleep` was set has not woken anybody.
-                self._ready.wait_for(self._has_work)
-                self.asleep = False
-            self._ready.wait_for(self._is_urgent, linger)
+        while not self._has_work():
+            self.asleep = True
+            # A sample that came before `asleep` was set has not woken anybody.
+            if self._has_work():
+                break
+            self._bell.acquire()
+        self.asleep = False
+        deadline = time.monotonic() + linger
+        while not self._is_urgent() and (left := deadline - time.monotonic()) > 0:
+            self._bell.acquire(timeout=left)
 
     def _has_work(self) -> bool:
-        return any(isinstance(e, Mark) or e.claimed < len(e.parts) for e in self._entries)
+        with self._lock:
+            return self._head() is not None
 
     def _is_urgent(self) -> bool:
-        return any(isinstance(entry, Mark) or entry.closed for entry in self._entries)
+        with self._lock:
+            return self._head() is not self.open
 
     def claim(self) -> Batch | Mark | None:
         """The next rows or mark in order; None where nothing waits."""
         with self._lock:
-            self._pop_finished()
-            for entry in self._entries:
-                if isinstance(entry, Mark):
-                    return entry
-                if entry.claimed < len(entry.parts):
-                    start, stop = entry.claimed, len(entry.parts)
-                    if self._options.when_full == "drop_oldest" and self._options.buffer_size:
-                        # What is being written cannot be dropped: leave room for the newest.
-                        stop = min(stop, start + max(1, self._options.buffer_size // 2))
-                    entry.claimed = stop
-                    return Batch(entry.first + start * self.stride, entry.parts[start:stop])
-            return None
+            head = self._head()
+            if head is None or isinstance(head, Mark):
+                return head
+            start, stop = head.claimed, len(head.parts)
+            if self._options.when_full == "drop_oldest" and self._options.buffer_size:
+                # What is being written cannot be dropped: leave room for the newest.
+                stop = min(stop, start + max(1, self._options.buffer_size // 2))
+            head.claimed = stop
+            return Batch(head.first + start * self.stride, head.parts[start:stop])
 
     def finish(self, batch: Batch, written: int) -> None:
         """Counts a claimed batch: `written` of its rows were written, the others dropped."""
@@ -252,14 +287,27 @@ class SampleQueue:
     def reach(self, mark: Mark) -> None:
         """Removes a claimed mark and wakes whoever waits for it."""
         with self._lock:
-            self._entries.remove(mark)
+            if mark is self._requested:
+                self._requested = None
+            else:
+                self._entries.popleft()
             mark.done = True
+            # It may hold an error, whose traceback holds the scene.
+            mark.action = None
             self._progress.notify_all()
+
+    def _head(self) -> Block | Mark | None:
+        """The first entry that is a mark or has rows to claim. The open block is the last of all."""
+        self._pop_finished()
+        if not self._entries:
+            return self._requested
+        head = self._entries[0]
+        return head if isinstance(head, Mark) or head.claimed < len(head.parts) else self._requested
 
     def _pop_finished(self) -> None:
         while self._entries:
             head = self._entries[0]
-            if isinstance(head, Mark) or not head.closed or head.claimed < len(head.parts):
+            if isinstance(head, Mark) or head is self.open or head.claimed < len(head.parts):
                 return
             self._entries.popleft()
             self._waiting_bytes -= head.nbytes

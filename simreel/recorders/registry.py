@@ -50,7 +50,7 @@ def register_recording(
         missing = sorted(getattr(cls, "__abstractmethods__", ()))
         if missing:
             raise RegistrationError(f"register_recording: {cls.__name__} must define {', '.join(missing)}")
-        known = _registered.get(options_class)
+        known = _known(options_class, cls.__module__)
         if known is not None and not replace and not _is_same(known, cls):
             raise RegistrationError(
                 f"register_recording: {options_class.__name__} is recorded by {known.__module__}.{known.__name__}; "
@@ -73,12 +73,19 @@ def recorder_for(options_class: type[RecorderOptions]) -> type[Recorder[Any]]:
     Raises:
         UnknownNameError: none is registered.
     """
+    for cls in options_class.__mro__:
+        if (known := _known(cls)) is not None:
+            return known
+    names = {*BUILTIN, *(cls.__name__ for cls in _registered)}
+    raise UnknownNameError("recorder for options", options_class.__name__, sorted(names))
+
+
+def _known(options_class: type[RecorderOptions], module: str | None = None) -> type[Recorder[Any]] | None:
+    """The recorder of exactly this options class; a built-in one is imported, unless it is `module` that asks."""
     from simreel.options import recorders as builtin_options
 
-    for cls in options_class.__mro__:
-        name = cls.__name__
-        if cls not in _registered and getattr(builtin_options, name, None) is cls and name in BUILTIN:
-            importlib.import_module(BUILTIN[name])
-        if cls in _registered:
-            return _registered[cls]
-    raise UnknownNameError("recorder for options", options_class.__name__, BUILTIN)
+    name = options_class.__name__
+    home = BUILTIN.get(name) if getattr(builtin_options, name, None) is options_class else None
+    if options_class not in _registered and home is not None and home != module:
+        importlib.import_module(home)
+    return _registered.get(options_class)

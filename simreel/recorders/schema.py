@@ -247,11 +247,23 @@ def _convert(column: Column, value: Any) -> np.ndarray[Any, Any]:
     if kinds in {"ii", "if", "ff", "cc", "fc", "ic"}:
         with np.errstate(all="ignore"):
             converted = array.astype(column.dtype)
-            back = converted.astype(array.dtype) if kinds[0] == kinds[1] or kinds == "if" else array
-        # Above 2^63 a float64 of an int64 does not convert back to it, which compares unequal as it should.
-        if np.array_equal(back, array, equal_nan=array.dtype.kind in "fc"):
+            back = (converted.real if kinds[1] == "c" != kinds[0] else converted).astype(array.dtype)
+        if np.array_equal(back, array, equal_nan=array.dtype.kind in "fc") and _keeps_range(array, converted):
             return converted
     raise SampleError(column.key, f"{array.dtype}", f"{column.dtype} needed, as in the first sample")
+
+
+def _keeps_range(array: np.ndarray[Any, Any], converted: np.ndarray[Any, Any]) -> bool:
+    """Whether integers came through a conversion that also converts back where it overflowed.
+
+    Between signed and unsigned it does, as -1 to 255 and back; and from a float of 2^63 on some processors.
+    """
+    if array.dtype.kind not in "iu":
+        return True
+    if converted.dtype.kind in "iu":
+        return np.array_equal(array < 0, converted < 0)
+    limit = 2.0 ** (8 * array.dtype.itemsize - (array.dtype.kind == "i"))
+    return bool(np.all(converted.real.astype(np.float64) < limit))
 
 
 def _describe(keys: Any) -> str:

@@ -6,35 +6,42 @@
 
 All numbers are little endian. A `HEAD` record has JSON as its body and comes first. The body of a `ROWS` record is its
 columns one after another, each (rows, *shape) in C order. Each record is one write, so a kill loses at most the last.
+The crc of a header starts from its place in the file: what looks like a record inside recorded data is none.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
+import math
 import os
 import re
 import struct
 import zlib
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from simreel.errors import DamagedFileError, TargetError
-from simreel.recorders.target import lock
+from simreel.errors import DamagedFileError
 
-__all__ = ["Rows", "SpoolColumn", "SpoolReader", "SpoolWriter", "spools_of"]
+__all__ = ["MAGIC", "MAX_HEAD", "Header", "Rows", "SpoolColumn", "SpoolReader", "spools_of"]
 
-_MAGIC = b"simreel spool 1\n"
+MAGIC = b"simreel spool 1\n"
 _HEADER = struct.Struct("<4sIqqqQI")
 _CRC = struct.Struct("<I")
 _HEADER_SIZE = _HEADER.size + _CRC.size
-# A header is read into memory whole; more than this is no header of ours.
-_MAX_HEAD = 16 * 2**20
+# A head is read into memory whole; more than this is no head of ours.
+MAX_HEAD = 16 * 2**20
+# A block has far fewer; more would be a number that asks for memory without bytes in the file.
+_MAX_ROWS = 2**20
+# Bytes read at once.
+_PIECE = 2**20
+# What a recorder records, as NumPy writes it.
+_DTYPE = re.compile(r"[<>|=]?[biufc]\d+")
 
 
 @dataclass(frozen=True)
@@ -48,11 +55,34 @@ class SpoolColumn:
     @property
     def row_bytes(self) -> int:
         """Bytes of one row."""
-        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+        return np.dtype(self.dtype).itemsize * math.prod(self.shape)
 
 
-@dataclass(frozen=True)
-class Rows:
+class Header(NamedTuple):
+    """What stands before the body of a record; row i of a `ROWS` record is that of step `first + i * stride`."""
+
+    tag: bytes
+    rows: int
+    first: int
+    stride: int
+    episode: int
+    size: int
+    crc: int
+
+    def pack(self, at: int) -> bytes:
+        """The header as it stands at byte `at` of the file."""
+        raw = _HEADER.pack(*self)
+        return raw + _CRC.pack(zlib.crc32(raw, at & 0xFFFFFFFF))
+
+    @classmethod
+    def unpack(cls, raw: bytes, at: int) -> Header | None:
+        """The header that stands at byte `at`, or None where `raw` is none."""
+        if len(raw) != _HEADER_SIZE or cls(*_HEADER.unpack_from(raw)).pack(at) != raw:
+            return None
+        return cls(*_HEADER.unpack_from(raw))
+
+
+class Rows(NamedTuple):
     """A `ROWS` record: row i is that of step `first + i * stride`."""
 
     rows: int
@@ -63,87 +93,43 @@ class Rows:
     """Where its body starts."""
 
 
-class SpoolWriter:
-    """Appends records, each with one write."""
-
-    def __init__(self, path: Path) -> None:
-        """Makes the file, which must not exist.
-
-        Raises:
-            TargetError: it cannot be made.
-        """
-        self.path = path
-        self.rows = 0
-        try:
-            self._file = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by close
-        except OSError as error:
-            raise TargetError(path, f"cannot be made ({error.strerror})") from error
-        lock(self._file.fileno())
-        self.size = len(_MAGIC)
-        self._write([_MAGIC])
-
-    def write_head(self, head: dict[str, Any]) -> None:
-        """Writes what a reader needs to know of the rows."""
-        self._write_record(b"HEAD", (0, 0, 0, 0), [json.dumps(head).encode()])
-
-    def write_rows(self, first: int, stride: int, episode: int, columns: Sequence[np.ndarray[Any, Any]]) -> None:
-        """Writes (rows, *shape) arrays, one for each column of the head.
-
-        Raises:
-            OSError: the disk is full; what was written before is whole.
-        """
-        rows = len(columns[0])
-        bodies = [np.ascontiguousarray(column).reshape(-1).view(np.uint8).data for column in columns]
-        self._write_record(b"ROWS", (rows, first, stride, episode), bodies)
-        self.rows += rows
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
-
-    def _write_record(self, tag: bytes, numbers: tuple[int, int, int, int], bodies: Sequence[Any]) -> None:
-        crc = 0
-        for body in bodies:
-            crc = zlib.crc32(body, crc)
-        header = _HEADER.pack(tag, *numbers, sum(map(len, bodies)), crc)
-        start = self.size
-        size = self._write([header, _CRC.pack(zlib.crc32(header)), *bodies])
-        self.size = start + size
-
-    def _write(self, parts: Sequence[Any]) -> int:
-        data = b"".join(parts)
-        written = self._file.write(data) or 0
-        try:
-            while written < len(data):
-                # Says why the write was short; usually that the disk is full.
-                written += self._file.write(data[written:]) or 0
-        except OSError:
-            with suppress(OSError):
-                os.ftruncate(self._file.fileno(), self.size)
-            raise
-        return len(data)
-
-
 class SpoolReader:
-    """Reads a spool, a torn or damaged one too: records whose checksums fail are left out and counted."""
+    """Reads a spool, a torn or damaged one too: records whose checksums fail are left out and counted.
 
-    def __init__(self, path: Path) -> None:
-        """Reads the head and the headers of all records.
+    Memory does not grow with the file: the headers are read anew by each pass.
+    """
+
+    def __init__(self, path: Path, fd: int | None = None) -> None:
+        """Checks all records once.
+
+        Args:
+            path: the spool.
+            fd: an open descriptor of it, which is closed with this reader.
 
         Raises:
             DamagedFileError: the file is no spool, or its head is lost.
         """
         self.path = path
+        self.rows = 0
+        """Rows that are whole."""
         self.lost_rows = 0
+        """Rows that are not; estimated where a header is lost too."""
         self.lost_bytes = 0
-        self._file = open(path, "rb")  # noqa: SIM115 - closed by close
+        self.head: dict[str, Any] = {}
+        self.columns: tuple[SpoolColumn, ...] = ()
+        self._row_bytes = 0
+        # Where a stretch starts that is not read, and where it ends, in turn.
+        self._skipped = array("Q")
+        self._file = open(path if fd is None else fd, "rb", buffering=0)  # noqa: SIM115 - closed by __exit__
         try:
             self.size = os.fstat(self._file.fileno()).st_size
-            if self._file.read(len(_MAGIC)) != _MAGIC:
-                raise DamagedFileError(path, 0, "not a simreel spool")
-            self.head: dict[str, Any] = {}
-            self.columns: tuple[SpoolColumn, ...] = ()
-            self.records = list(self._scan())
+            magic = self._pread(len(MAGIC), 0)
+            # A kill may have cut it.
+            if not MAGIC.startswith(magic):
+                is_spool = magic.startswith(MAGIC.rstrip(b"1\n"))
+                found = "a spool that another version of simreel wrote" if is_spool else "not a simreel spool"
+                raise DamagedFileError(path, 0, found)
+            self._scan()
         except BaseException:
             self._file.close()
             raise
@@ -154,74 +140,124 @@ class SpoolReader:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    @property
-    def rows(self) -> int:
-        """Rows that are whole."""
-        return sum(record.rows for record in self.records)
+    def fileno(self) -> int:
+        """The descriptor of the file."""
+        return self._file.fileno()
 
-    def column(self, index: int) -> Iterator[memoryview]:
-        """The bytes of a column, record by record."""
+    @property
+    def records(self) -> Iterator[Rows]:
+        """The records that are whole, read from the file one by one."""
+        at, skip = len(MAGIC), 0
+        while at < self.size:
+            if skip < len(self._skipped) and self._skipped[skip] == at:
+                at = self._skipped[skip + 1]
+                skip += 2
+                continue
+            header = self._header(at)
+            if header is None:
+                raise DamagedFileError(self.path, at, "the file was altered while it was read")
+            body = at + _HEADER_SIZE
+            if header.tag == b"ROWS":
+                yield Rows(header.rows, header.first, header.stride, header.episode, body)
+            at = body + header.size
+
+    def column(self, index: int) -> Iterator[bytes]:
+        """The bytes of a column, piece by piece."""
         skipped = sum(column.row_bytes for column in self.columns[:index])
         row_bytes = self.columns[index].row_bytes
-        fd = self._file.fileno()
         for record in self.records:
-            yield memoryview(os.pread(fd, record.rows * row_bytes, record.offset + record.rows * skipped))
+            at = record.offset + record.rows * skipped
+            stop = at + record.rows * row_bytes
+            while at < stop:
+                piece = self._exactly(min(_PIECE, stop - at), at)
+                yield piece
+                at += len(piece)
 
-    def _scan(self) -> Iterator[Rows]:
-        # Nothing of a file this short can be mapped or read.
-        if self.size <= len(_MAGIC):
-            return
-        with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            at = len(_MAGIC)
-            while at < self.size:
-                header = self._header(data, at)
-                if header is None:
-                    following = self._next_header(data, at + 1)
-                    self.lost_bytes += following - at
-                    at = following
-                    continue
-                tag, rows, first, stride, episode, size, crc = header
-                body = at + _HEADER_SIZE
-                at = body + size
-                if zlib.crc32(memoryview(data)[body:at]) != crc:
-                    self.lost_rows += rows
-                elif tag == b"HEAD":
-                    self._read_head(data[body:at], body)
-                elif self.columns and size == rows * sum(column.row_bytes for column in self.columns):
-                    yield Rows(rows, first, stride, episode, body)
-                else:
-                    self.lost_rows += rows
-
-    def _header(self, data: mmap.mmap, at: int) -> tuple[bytes, int, int, int, int, int, int] | None:
-        raw = data[at : at + _HEADER_SIZE]
-        if len(raw) < _HEADER_SIZE or _CRC.unpack_from(raw, _HEADER.size)[0] != zlib.crc32(raw[: _HEADER.size]):
-            return None
-        header = _HEADER.unpack_from(raw)
-        if header[0] == b"HEAD" and header[5] > _MAX_HEAD:
-            return None
-        # A body that was cut short by a kill.
-        return None if at + _HEADER_SIZE + header[5] > self.size else header
-
-    def _next_header(self, data: mmap.mmap, at: int) -> int:
+    def _scan(self) -> None:
+        at = len(MAGIC)
         while at < self.size:
-            found = [place for tag in (b"ROWS", b"HEAD") if (place := data.find(tag, at)) >= 0]
-            if not found:
-                return self.size
-            at = min(found)
-            if self._header(data, at) is not None:
-                return at
-            at += 1
+            header = self._header(at)
+            body = at + _HEADER_SIZE
+            if header is None or body + header.size > self.size:
+                # A header that was torn or altered, or whose body a kill has cut short.
+                following = self._next_header(at + 1)
+                self._lose(at, following, self._guess_rows(following - at) if header is None else header.rows)
+                at = following
+                continue
+            end = body + header.size
+            if self._crc(body, end) != header.crc:
+                self._lose(at, end, header.rows)
+            elif header.tag == b"HEAD" and not self.columns and header.size <= MAX_HEAD:
+                self._read_head(self._exactly(header.size, body), body)
+            elif self._fits(header):
+                self.rows += header.rows
+            else:
+                self._lose(at, end, header.rows)
+            at = end
+
+    def _lose(self, start: int, stop: int, rows: int) -> None:
+        self.lost_rows += rows
+        self.lost_bytes += stop - start
+        if self._skipped and self._skipped[-1] == start:
+            self._skipped[-1] = stop
+        else:
+            self._skipped.extend((start, stop))
+
+    def _guess_rows(self, size: int) -> int:
+        if not self.columns:
+            return 0
+        return max(1, (size - _HEADER_SIZE) // self._row_bytes) if self._row_bytes else 1
+
+    def _fits(self, header: Header) -> bool:
+        return (
+            header.tag == b"ROWS"
+            and bool(self.columns)
+            and header.rows <= _MAX_ROWS
+            and header.size == header.rows * self._row_bytes
+            and 0 <= header.episode < 2**31
+        )
+
+    def _header(self, at: int) -> Header | None:
+        return Header.unpack(self._pread(_HEADER_SIZE, at), at)
+
+    def _next_header(self, at: int) -> int:
+        """Where the next header is, or the end of the file."""
+        while at < self.size:
+            piece = self._exactly(min(_PIECE, self.size - at), at)
+            for match in re.finditer(b"ROWS|HEAD", piece):
+                if self._header(at + match.start()) is not None:
+                    return at + match.start()
+            # A tag may lie across the end of the piece.
+            at += max(1, len(piece) - 3)
         return self.size
 
     def _read_head(self, raw: bytes, at: int) -> None:
         try:
             head = json.loads(raw)
-            columns = tuple(SpoolColumn(c["name"], c["dtype"], tuple(c["shape"])) for c in head["columns"])
-            for column in columns:
-                np.dtype(column.dtype)
-        except (ValueError, TypeError, KeyError) as error:
+            columns = tuple(_column(**column) for column in head["columns"])
+            if not columns or not 0 < head["dt"] < math.inf or {"per_episode", "compression"} - head.keys():
+                raise ValueError("a field is missing or wrong")
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise DamagedFileError(self.path, at, f"the head cannot be read ({error})") from error
         self.head, self.columns = head, columns
+        self._row_bytes = sum(column.row_bytes for column in columns)
+
+    def _crc(self, start: int, stop: int) -> int:
+        crc = 0
+        while start < stop:
+            piece = self._exactly(min(_PIECE, stop - start), start)
+            crc = zlib.crc32(piece, crc)
+            start += len(piece)
+        return crc
+
+    def _pread(self, size: int, at: int) -> bytes:
+        return os.pread(self._file.fileno(), size, at)
+
+    def _exactly(self, size: int, at: int) -> bytes:
+        raw = self._pread(size, at)
+        if len(raw) < size:
+            raise DamagedFileError(self.path, at + len(raw), "the file was cut while it was read")
+        return raw
 
 
 def spools_of(target: Path) -> list[Path]:
@@ -229,5 +265,20 @@ def spools_of(target: Path) -> list[Path]:
     pattern = re.compile(re.escape(target.stem) + r"(_\d{4,})?" + re.escape(target.suffix) + r"\.\d+\.spool(\.\d+)?")
     if not target.parent.is_dir():
         return []
-    found = [path for path in target.parent.iterdir() if pattern.fullmatch(path.name)]
-    return sorted(found, key=lambda path: path.stat().st_mtime_ns)
+    found = []
+    for path in target.parent.iterdir():
+        if pattern.fullmatch(path.name):
+            # One that is gone has become an archive.
+            with suppress(FileNotFoundError):
+                found.append((path.stat().st_mtime_ns, path))
+    return [path for _, path in sorted(found)]
+
+
+def _column(name: str, dtype: str, shape: Sequence[int], **_: object) -> SpoolColumn:
+    column = SpoolColumn(name, dtype, tuple(shape))
+    if not isinstance(name, str) or not _DTYPE.fullmatch(dtype):
+        raise ValueError(f"column {name!r} of dtype {dtype!r}")
+    if not all(type(length) is int and length >= 0 for length in column.shape):
+        raise ValueError(f"column {name!r} of shape {column.shape}")
+    np.dtype(dtype)
+    return column

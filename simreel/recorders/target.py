@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import os
 import re
+import weakref
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simreel.errors import TargetError, TargetExistsError
+from simreel.errors import SimreelError, TargetError, TargetExistsError
 
 if TYPE_CHECKING:
     from simreel.options.recorders import FileOptions
 
-__all__ = ["Target", "free_name", "is_being_written", "lock"]
+__all__ = ["Target", "episodes_of", "free_name", "hold", "is_being_written", "lock"]
 
 
 class Target:
     """The absolute path of a recording, fixed when the recording is started."""
 
     def __init__(self, options: FileOptions) -> None:
-        self.path = Path(os.path.abspath(options.filename.expanduser()))
+        try:
+            self.path = Path(os.path.abspath(options.filename.expanduser()))
+        except RuntimeError:
+            raise TargetError(options.filename, "there is no such user, or he has no home folder") from None
         self.overwrite = options.overwrite
         self._per_episode = options.save_on_reset
 
@@ -36,6 +41,14 @@ class Target:
             TargetExistsError: a file of that name, or an episode of it, exists and `overwrite` is not set.
             TargetError: the folder cannot be made or written, or the name is a folder.
         """
+        try:
+            self._check()
+        except SimreelError:
+            raise
+        except OSError as error:
+            raise TargetError(self.path, f"cannot be looked up ({error.strerror})") from error
+
+    def _check(self) -> None:
         if self.path.is_dir():
             raise TargetError(self.path, "is a folder; give the name of a file")
         folder = next(parent for parent in self.path.parents if parent.exists())
@@ -70,10 +83,15 @@ class Target:
         """The files that this recording could meet, sorted."""
         if not self._per_episode:
             return [self.path] if os.path.lexists(self.path) else []
-        if not self.path.parent.is_dir():
-            return []
-        pattern = re.compile(re.escape(self.path.stem) + r"_\d{4,}" + re.escape(self.path.suffix))
-        return sorted(path for path in self.path.parent.iterdir() if pattern.fullmatch(path.name))
+        return episodes_of(self.path)
+
+
+def episodes_of(path: Path) -> list[Path]:
+    """The files `name_0000.ext`, `name_0001.ext`, ... beside a path, sorted."""
+    if not path.parent.is_dir():
+        return []
+    pattern = re.compile(re.escape(path.stem) + r"_\d{4,}" + re.escape(path.suffix))
+    return sorted(other for other in path.parent.iterdir() if pattern.fullmatch(other.name))
 
 
 def free_name(path: Path) -> Path:
@@ -83,6 +101,25 @@ def free_name(path: Path) -> Path:
         number += 1
         candidate = path.with_name(f"{path.name}.{number}")
     return candidate
+
+
+_own: weakref.WeakSet[FileIO] = weakref.WeakSet()
+
+
+def hold(file: FileIO) -> None:
+    """Marks a new file as being written by this process, until it is closed; a forked child does not count."""
+    lock(file.fileno())
+    _own.add(file)
+
+
+def _let_go() -> None:
+    # The lock belongs to the open file, which a child shares: it would last as long as the child.
+    for file in list(_own):
+        file.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def lock(fd: int) -> bool:
@@ -96,8 +133,11 @@ def lock(fd: int) -> bool:
         return True
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        # A file system without locks.
+        return True
     return True
 
 

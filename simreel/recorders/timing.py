@@ -9,6 +9,9 @@ from simreel.errors import SimreelWarning
 
 __all__ = ["Timing"]
 
+# No run gets there; far enough below 2^63 that step numbers stay int64.
+_MAX_STRIDE = 2**53
+
 
 @dataclass(frozen=True)
 class Timing:
@@ -33,7 +36,8 @@ class Timing:
         """The grid nearest to `hz` [Hz]; warns where that is another rate."""
         if hz is None:
             return cls(dt, 1, n_envs)
-        timing = cls(dt, max(1, round(1 / (hz * dt))), n_envs)
+        steps = 1 / (hz * dt) if hz * dt > 1 / _MAX_STRIDE else _MAX_STRIDE
+        timing = cls(dt, max(1, round(steps)), n_envs)
         # Far above what float division loses, far below any rate that somebody would tell apart.
         if abs(timing.hz - hz) > 1e-9 * hz:
             warnings.warn(

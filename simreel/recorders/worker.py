@@ -44,8 +44,10 @@ class Worker:
         if self.thread is not None:
             self._queue.wake()
         else:
-            self.pump()
-            self._queue.asleep = True
+            try:
+                self.pump()
+            finally:
+                self._queue.asleep = True
 
     def pump(self) -> None:
         """Processes all that waits now."""
@@ -69,6 +71,7 @@ class Worker:
         except BaseException as error:  # noqa: BLE001 - a worker that died in silence would hang the run
             written = self._recorder._rows_processed
             self._fail("writing", error)
+            self._raise_interrupt(error)
         finally:
             self._queue.finish(batch, written)
 
@@ -78,9 +81,15 @@ class Worker:
                 mark.action()
         except BaseException as error:  # noqa: BLE001 - as above
             self._fail("ending an episode" if not mark.is_last else "closing", error, close=not mark.is_last)
+            self._raise_interrupt(error)
         finally:
             self._done = mark.is_last
             self._queue.reach(mark)
+
+    def _raise_interrupt(self, error: BaseException) -> None:
+        """Raises Ctrl-C or sys.exit that came within a step; on a thread of its own there is nobody to raise it to."""
+        if self.thread is None and not isinstance(error, Exception):
+            raise error
 
     def _fail(self, doing: str, cause: BaseException, *, close: bool = True) -> None:
         self._failed = True

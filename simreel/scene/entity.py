@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from simreel.errors import SceneStateError, UnknownNameError, FieldError
+from simreel.errors import FieldError, SceneStateError, UnknownNameError
+from simreel.scene.ids import world_ids
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from simreel.options.morphs import Morph
     from simreel.scene.compile import EntityIndex, Ids
+    from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
     from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 
 __all__ = ["Entity"]
@@ -35,8 +36,9 @@ _UNBUILT: Any = _Unbuilt()
 
 
 class Entity:
-    """What `scene.add_entity` returns. Getters return copies; angles in rad, lengths in m, quaternions (w, x, y, z).
+    """What `scene.add_entity` returns. Angles in rad, lengths in m, quaternions (w, x, y, z).
 
+    Getters return copies; with worlds all arrays have a leading axis, (n_envs, ...).
     Setters change the state that the next step starts from. What is derived from it (poses, sensors) follows at that
     step or at `scene.refresh()`.
     """
@@ -45,19 +47,14 @@ class Entity:
         self.name = name
         self.morph = morph
         self._index: EntityIndex = _UNBUILT
-        self._qpos = self._qvel = self._ctrl = self._xpos = self._xquat = self._sensordata = _UNBUILT
-        self._model = _UNBUILT
+        self._engine = self._qpos = self._qvel = self._ctrl = _UNBUILT
 
-    def _bind(self, index: EntityIndex, engine: MuJoCoEngine) -> None:
+    def _bind(self, engine: MuJoCoEngine | MuJoCoBatchEngine) -> None:
         """Takes live views of the engine's arrays: they stay the same memory for the life of the engine."""
-        self._index = index
-        self._model = engine.model
-        self._qpos = _View(engine.array("qpos"), index.qpos)
-        self._qvel = _View(engine.array("qvel"), index.qvel)
-        self._ctrl = _View(engine.array("ctrl"), index.ctrl)
-        self._xpos = engine.array("xpos")
-        self._xquat = engine.array("xquat")
-        self._sensordata = engine.array("sensordata")
+        self._engine = engine
+        self._qpos = _View(engine, "qpos", self._index.qpos)
+        self._qvel = _View(engine, "qvel", self._index.qvel)
+        self._ctrl = _View(engine, "ctrl", self._index.ctrl)
 
     def get_qpos(self) -> Array:
         """Positions of its joints, (nq,) float64 [m, rad, unit quaternions]."""
@@ -73,13 +70,13 @@ class Entity:
 
     def get_pos(self) -> Array:
         """Position of its base body in world axes, (3,) float64 [m]."""
-        return self._xpos[..., self._index.base_body, :].copy()  # type: ignore[no-any-return]
+        return self._engine.array("xpos")[..., self._index.base_body, :].copy()  # type: ignore[no-any-return]
 
     def get_quat(self) -> Array:
         """Orientation of its base body in world axes, (4,) float64 (w, x, y, z)."""
-        return self._xquat[..., self._index.base_body, :].copy()  # type: ignore[no-any-return]
+        return self._engine.array("xquat")[..., self._index.base_body, :].copy()  # type: ignore[no-any-return]
 
-    def set_qpos(self, qpos: ArrayLike, envs_idx: Sequence[int] | None = None) -> None:
+    def set_qpos(self, qpos: ArrayLike, envs_idx: ArrayLike | None = None) -> None:
         """Sets the positions of its joints, (nq,); qvel stays as it is.
 
         Raises:
@@ -87,7 +84,7 @@ class Entity:
         """
         self._qpos.set(f"{self.name}.set_qpos", qpos, envs_idx)
 
-    def set_qvel(self, qvel: ArrayLike, envs_idx: Sequence[int] | None = None) -> None:
+    def set_qvel(self, qvel: ArrayLike, envs_idx: ArrayLike | None = None) -> None:
         """Sets the velocities of its joints, (nv,).
 
         Raises:
@@ -95,7 +92,7 @@ class Entity:
         """
         self._qvel.set(f"{self.name}.set_qvel", qvel, envs_idx)
 
-    def set_ctrl(self, ctrl: ArrayLike, envs_idx: Sequence[int] | None = None) -> None:
+    def set_ctrl(self, ctrl: ArrayLike, envs_idx: ArrayLike | None = None) -> None:
         """Sets the controls of its actuators, (nu,).
 
         Raises:
@@ -129,11 +126,12 @@ class Entity:
         if full not in names:
             raise UnknownNameError(f"sensor of {self.name}", name, names)
         i = self._index.sensor_ids[names.index(full)]
-        start = self._model.sensor_adr[i]
-        return self._sensordata[..., start : start + self._model.sensor_dim[i]].copy()  # type: ignore[no-any-return]
+        model, data = self._engine.model, self._engine.array("sensordata")
+        start = model.sensor_adr[i]
+        return data[..., start : start + model.sensor_dim[i]].copy()  # type: ignore[no-any-return]
 
     def _names(self, kind: str, ids: Ids) -> tuple[str, ...]:
-        return tuple(getattr(self._model, kind)(int(i)).name for i in ids)
+        return tuple(getattr(self._engine.model, kind)(int(i)).name for i in ids)
 
     def __repr__(self) -> str:
         return f"<Entity {self.name}: {type(self.morph).__name__}>"
@@ -142,25 +140,30 @@ class Entity:
 class _View:
     """Some columns of a live array."""
 
-    __slots__ = ("_array", "_columns", "get")
+    __slots__ = ("_array", "_columns", "_n_envs", "get")
 
-    def __init__(self, array: Array, columns: slice | np.ndarray[Any, Any]) -> None:
-        self._array = array
+    def __init__(
+        self, engine: MuJoCoEngine | MuJoCoBatchEngine, field: str, columns: slice | np.ndarray[Any, Any]
+    ) -> None:
+        self._n_envs = engine.n_envs
+        self._array = array = engine.array(field)
         self._columns = columns
         part = array[..., columns]
         # Columns that stand together are a view, whose copy costs a third of indexing anew.
         self.get = part.copy if isinstance(columns, slice) else lambda: array[..., columns]
 
-    def set(self, field: str, values: ArrayLike, envs_idx: Sequence[int] | None) -> None:
+    def set(self, call: str, values: ArrayLike, envs_idx: ArrayLike | None) -> None:
+        place: Any = (..., self._columns)
         if envs_idx is not None:
-            raise SceneStateError(f"{field}(envs_idx={envs_idx})", "the scene has one world; leave envs_idx out")
-        needed = self._array[..., self._columns].shape
+            rows = world_ids(call, envs_idx, self._n_envs)
+            place = (rows, self._columns) if isinstance(self._columns, slice) else (rows[:, None], self._columns)
+        needed = self._array[place].shape
         try:
             given = np.asarray(values)
         except ValueError:  # rows of different lengths
             given = np.asarray(None)
         if given.dtype.kind not in "biuf":
-            raise FieldError(field, f"{values!r}", f"numbers of shape {needed} needed")
+            raise FieldError(call, f"{values!r}", f"numbers of shape {needed} needed")
         if given.shape != needed:
-            raise FieldError(field, f"shape {given.shape}", f"{needed} needed")
-        self._array[..., self._columns] = given
+            raise FieldError(call, f"shape {given.shape}", f"{needed} needed")
+        self._array[place] = given

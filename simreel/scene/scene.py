@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import mujoco
 
@@ -18,9 +18,12 @@ from simreel.options.viewer import ViewerOptions
 from simreel.recorders.manager import RecorderManager
 from simreel.scene.clock import Clock
 from simreel.scene.compile import compile_scene, load_morph, scene_timestep
+from simreel.scene.engines.keyframes import keyframe_id
+from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
 from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 from simreel.scene.engines.protocol import Engine, SplitEngine
 from simreel.scene.entity import Entity
+from simreel.scene.ids import world_ids
 from simreel.scene.messages import hold_messages, release_messages
 from simreel.scene.progress import Progress, Ticker
 from simreel.scene.viewer import Viewer, open_viewer
@@ -28,9 +31,14 @@ from simreel.scene.viewer import Viewer, open_viewer
 if TYPE_CHECKING:
     from types import TracebackType
 
+    import numpy as np
+    from numpy.typing import ArrayLike
+
     from simreel.recorders.base import Recorder
+    from simreel.recorders.worlds import WorldIds
 
 __all__ = ["Scene"]
+
 
 class Scene:
     """Simulates and records.
@@ -113,7 +121,7 @@ class Scene:
         """Compiles what was added and opens the recorders that were started. The state that stands is step 0.
 
         Args:
-            n_envs: worlds to simulate side by side; 0 simulates one without a leading axis.
+            n_envs: worlds to simulate side by side, on all cores; 0 simulates one without a leading axis.
 
         Raises:
             ModelError: the entities do not compile together.
@@ -126,11 +134,17 @@ class Scene:
         if operator.index(n_envs) < 0:
             raise OptionsError("build", [f"n_envs = {n_envs}: 0 or more is needed"])
         engine = self._engine or self._compile()
+        if n_envs and isinstance(engine, MuJoCoEngine):
+            engine = engine.worlds(n_envs)
         if self._release is None:
             hold_messages()
             self._release = weakref.finalize(self, release_messages)
         engine.build(n_envs)
-        self._clock.dt, self._clock.n_envs = engine.dt, engine.n_envs
+        if isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
+            for entity in self._entities:
+                entity._bind(engine)
+        self._clock.dt = engine.dt
+        self._clock.set_worlds(engine.n_envs)
         self._manager.open()
         self._engine = engine
         self._is_built = True
@@ -141,7 +155,7 @@ class Scene:
         compiled = compile_scene(self._sim_options, self._parts)
         engine = MuJoCoEngine(compiled.model, mujoco.MjData(compiled.model), self._sim_options.substeps)
         for entity, index in zip(self._entities, compiled.entities, strict=True):
-            entity._bind(index, engine)
+            entity._index = index
         engine.refresh()
         return engine
 
@@ -176,15 +190,22 @@ class Scene:
             else:
                 self._advance()
         except UnstableError as error:
-            clock.is_stable = False
-            unstable = UnstableError(error.reason, step)
-            self._refuse_steps(unstable)
-            raise unstable from None
+            self._stop_at(error)
         clock.step = step + 1
         if agenda.reports:
             self._manager.raise_reports()
         if self._tickers:
             self._tick()
+
+    def _stop_at(self, error: UnstableError) -> NoReturn:
+        clock = self._clock
+        unstable = UnstableError(error.reason, clock.step, error.worlds)
+        clock.fail(error.worlds)
+        if error.worlds:
+            # The other worlds have taken the step.
+            clock.step += 1
+        self._refuse_steps(unstable)
+        raise unstable from None
 
     def _tick(self) -> None:
         for ticker in self._tickers:
@@ -202,28 +223,74 @@ class Scene:
 
         self._advance = self._sampled_step = refuse
 
-    def reset(self, envs_idx: Sequence[int] | None = None, keyframe: int | str | None = None) -> None:
-        """Ends the episode and returns to the built state, or to a keyframe; the clock starts from 0.
+    def reset(self, envs_idx: ArrayLike | None = None, keyframe: int | str | None = None) -> None:
+        """Ends the episode and returns to the built state, or to a keyframe.
+
+        Args:
+            envs_idx: the worlds to reset, by number or as a mask, (k,) int or (n_envs,) bool; the others run on, and no
+                sample is taken. None: all worlds, after a last sample where it is due; the clock starts from 0.
+            keyframe: its name or number.
 
         Raises:
             UnknownNameError: the model has no such keyframe.
+            FieldError: there is no such world.
             SimreelError: a recorder failed; the scene was reset.
         """
         engine = self._built_engine("scene.reset()")
-        self._manager.end_episode()
-        if keyframe is None:
-            engine.reset(None)
-        elif isinstance(engine, MuJoCoEngine):
-            engine.reset(None, keyframe)
+        if keyframe is not None:
+            if not isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
+                raise SceneStateError(f"scene.reset(keyframe={keyframe!r})", "only MuJoCo models have keyframes")
+            keyframe = keyframe_id(engine.model, keyframe)
+        ids = self._end_episode("scene.reset", envs_idx)
+        if isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
+            engine.reset(ids, keyframe)
         else:
-            raise SceneStateError(f"scene.reset(keyframe={keyframe!r})", "only MuJoCo models have keyframes")
-        self._clock.reset()
-        self._allow_steps()
+            engine.reset(ids)
+        if not self._clock.unstable:
+            self._allow_steps()
         self._manager.raise_reports()
+
+    def _end_episode(self, call: str, envs_idx: ArrayLike | None) -> WorldIds | None:
+        ids = None if envs_idx is None else world_ids(call, envs_idx, self._clock.n_envs)
+        self._manager.end_episode(ids)
+        self._clock.reset(ids)
+        return ids
 
     def refresh(self) -> None:
         """Brings poses and sensors up to date with the state, which a step leaves one step behind."""
         self._built_engine("scene.refresh()").refresh()
+
+    def sample(self) -> None:
+        """Takes the due samples of the state that stands, then counts one step that somebody else is about to take.
+
+        For a loop of your own: call it before each of your steps. Poses and sensors are brought up to date first, which
+        leaves the run as it is.
+
+        Raises:
+            SimreelError: a recorder failed. The others sampled, and the step is counted.
+        """
+        engine, clock = self._built_engine("scene.sample()"), self._clock
+        if self._manager.is_due(clock.step):
+            engine.refresh()
+            self._manager.sample(clock.step)
+        clock.step += 1
+        self._manager.raise_reports()
+        self._tick()
+
+    def mark_reset(self, envs_idx: ArrayLike | None = None) -> None:
+        """Ends the episode where somebody else resets, and touches no state.
+
+        Args:
+            envs_idx: the worlds that are being reset, by number or as a mask; nothing is sampled. None: all worlds;
+                call it before that reset: the state that stands is sampled if due, and the clock starts from 0.
+
+        Raises:
+            FieldError: there is no such world.
+            SimreelError: a recorder failed; the episode was ended.
+        """
+        self._built_engine("scene.mark_reset()")
+        self._end_episode("scene.mark_reset", envs_idx)
+        self._manager.raise_reports()
 
     def on_progress(self, callback: Callable[[Progress], None]) -> None:
         """Calls `callback` with a Progress after a step, at most twice a second of wall time."""
@@ -347,8 +414,11 @@ class Scene:
 
     @property
     def data(self) -> mujoco.MjData:
-        """State, inputs, and what is derived from them."""
-        return self._mujoco("scene.data").data
+        """State, inputs, and what is derived from them; without worlds only."""
+        engine = self._mujoco("scene.data")
+        if isinstance(engine, MuJoCoBatchEngine):
+            raise SceneStateError("scene.data", "many worlds have no single MjData; use scene.engine.batch")
+        return engine.data
 
     @property
     def dt(self) -> float:
@@ -361,13 +431,14 @@ class Scene:
         return self._clock.n_envs
 
     @property
-    def step_count(self) -> int:
-        """Steps since the last reset."""
-        return self._clock.step
+    def step_count(self) -> int | np.ndarray[Any, np.dtype[np.int64]]:
+        """Steps since the last reset; with worlds that of each, (n_envs,) int64."""
+        clock = self._clock
+        return clock.step - clock.worlds.start if clock.n_envs else clock.step
 
-    def get_time(self) -> float:
-        """Simulated time since the last reset [s]: `step_count * dt`."""
-        return self._clock.step * self._clock.dt
+    def get_time(self) -> float | np.ndarray[Any, np.dtype[np.floating[Any]]]:
+        """Simulated time since the last reset [s], `step_count * dt`; with worlds that of each, (n_envs,) float64."""
+        return self.step_count * self._clock.dt
 
     @property
     def is_built(self) -> bool:
@@ -410,9 +481,9 @@ class Scene:
             raise SceneStateError(call, "the scene is not built: call scene.build() first")
         return engine
 
-    def _mujoco(self, call: str) -> MuJoCoEngine:
+    def _mujoco(self, call: str) -> MuJoCoEngine | MuJoCoBatchEngine:
         engine = self._any_engine(call)
-        if not isinstance(engine, MuJoCoEngine):
+        if not isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
             raise SceneStateError(call, f"the engine is a {type(engine).__name__}, not MuJoCo")
         return engine
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import numpy as np
+
 from simreel.scene.clock import Clock
 
 
@@ -16,8 +18,23 @@ def test_a_reset_counts_from_zero_and_leaves_nothing_to_sample_before_a_step() -
 
 def test_an_unstable_state_may_not_be_sampled_until_a_reset() -> None:
     clock = Clock(0.002)
-    clock.step, clock.is_stable = 3, False
+    clock.step = 3
+    clock.fail(())
     assert not clock.may_sample
     clock.reset()
     clock.step += 1
     assert clock.may_sample
+
+
+def test_worlds_that_became_unstable_are_each_to_be_reset() -> None:
+    clock = Clock(0.002)
+    clock.set_worlds(4)
+    clock.step = 3
+    clock.fail((1, 3))
+    clock.reset(np.array([0, 1]))
+    assert not clock.may_sample
+    clock.reset(np.array([3]))
+    assert clock.may_sample
+    assert clock.step == 3
+    assert clock.worlds.start.tolist() == [3, 3, 0, 3]
+    assert clock.worlds.episode.tolist() == [1, 1, 0, 1]

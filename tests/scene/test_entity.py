@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import simreel as sr
-from simreel.errors import FieldError, SceneStateError, UnknownNameError
+from simreel.errors import FieldError, UnknownNameError
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_values_that_are_no_numbers_are_told(two_arms: tuple, values: object) ->
 
 def test_worlds_of_a_scene_with_one_world_are_refused(two_arms: tuple) -> None:
     _, first, _ = two_arms
-    with pytest.raises(SceneStateError, match="envs_idx"):
+    with pytest.raises(FieldError, match="envs_idx: .* the scene has one world"):
         first.set_qpos(np.zeros(7), envs_idx=[0])
 
 

@@ -42,11 +42,11 @@ def test_the_window_follows_the_run_until_the_user_closes_it(monkeypatch: pytest
     handle, now = Handle(), 0.0
     monkeypatch.setattr("simreel.scene.progress.time.monotonic", lambda: now)
     monkeypatch.setattr(scene_module, "open_viewer", lambda model, data, options: Viewer(handle))
-    scene = sr.Scene(show_viewer=True, viewer_options=sr.options.ViewerOptions(fps=10))
+    scene = sr.Scene(show_viewer=True, viewer_options=sr.options.ViewerOptions(fps=8))
     scene.add_entity(sr.morphs.MJCF(sr.models.path("arm")))
     scene.build()
     for _ in range(10):
-        now += 0.05
+        now += 0.0625
         scene.step()
     assert handle.calls == ["sync"] * 5
     handle.running = False

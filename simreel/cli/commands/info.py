@@ -12,7 +12,9 @@ __all__ = ["info"]
 
 
 def info(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A .npz or .csv, or the .spool of a run that did not end.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A .npz or .csv, or the .spool of a run that did not end.")
+    ],
 ) -> None:
     """Tell what a file holds and whether it ended well."""
     from simreel.cli.look import describe

@@ -64,7 +64,7 @@ def type_text(annotation: Any) -> str:
     if origin is Literal:
         return " or ".join(map(repr, arguments))
     if origin is tuple and arguments[-1] is Ellipsis:
-        return f"{type_text(arguments[0])}s"
+        return f"list of {type_text(arguments[0])}"
     if annotation is types.NoneType:
         return "None"
     return str(getattr(annotation, "__name__", annotation))

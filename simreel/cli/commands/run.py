@@ -114,5 +114,6 @@ def _report(recorders: Sequence[tuple[str, Recorder[Any]]]) -> None:
 
     for file, recorder in recorders:
         status = recorder.status
-        size = format_bytes(os.path.getsize(file)) if os.path.isfile(file) else "no file"
+        path = os.path.expanduser(file)
+        size = format_bytes(os.path.getsize(path)) if os.path.isfile(path) else "no file"
         put(f"{file}: {status.written} samples, {status.dropped} dropped, {size}")

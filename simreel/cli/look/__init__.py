@@ -25,7 +25,7 @@ def describe(file: str) -> list[str]:
         SimreelError: it is none that simreel reads.
     """
     if not os.path.lexists(file):
-        raise MissingFileError(file, f"to be described{_spool_hint(file)}")
+        raise MissingFileError(file, f"the file to look into{_spool_hint(file)}")
     if os.path.isdir(file):
         raise SimreelError(f"{file}: is a folder; give the name of a file")
     if not os.path.isfile(file):
@@ -60,4 +60,4 @@ def _spool_hint(file: str) -> str:
     from simreel.recorders.spool import spools_of
 
     left = [path.name for path in spools_of(Path(file))]
-    return f"; its recording did not end: {', '.join(left)} is there, see simreel recover" if left else ""
+    return f"; simreel recover makes it of {', '.join(left)}" if left else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TextIO
 
 import numpy as np
@@ -28,7 +29,7 @@ def describe_csv(file: str) -> list[str]:
     """
     from simreel.recorders.base import format_bytes
 
-    # The names and numbers are told apart from bytes that are no text without ending at the first of them.
+    # Bytes that are no text come through as surrogates, and _check_header tells of them.
     with open(file, encoding="utf-8", errors="surrogateescape", newline="") as opened:
         lines = _Lines(file, opened)
         limit = csv.field_size_limit(_MAX_LINE)
@@ -36,6 +37,8 @@ def describe_csv(file: str) -> list[str]:
             rows = csv.reader(lines, strict=True)
             header = next(rows, [])
             _check_header(file, header)
+            if not lines.is_whole:
+                raise DamagedFileError(file, os.path.getsize(file), "the file is cut within its first line")
             times, cut = _read(file, lines, rows, header)
         except csv.Error as error:
             raise DamagedFileError(file, lines.offset, f"line {lines.number}: {error}") from None
@@ -44,9 +47,17 @@ def describe_csv(file: str) -> list[str]:
     return [
         f"{file}: CSV, {format_bytes(os.path.getsize(file))}",
         times.text(),
-        "the last row is cut; simreel recover takes it off" if cut else "the last row is whole",
+        _ending(file, cut),
         f"{len(header)} columns: {', '.join(map(printable, header))}",
     ]
+
+
+def _ending(file: str, cut: bool) -> str:
+    from simreel.recorders.target import is_being_written
+
+    if is_being_written(Path(file)):
+        return "a running process writes it"
+    return f"the last row is cut: simreel recover {file}" if cut else "the last row is whole"
 
 
 class _Lines:

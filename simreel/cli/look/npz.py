@@ -48,6 +48,7 @@ def describe_npz(file: str) -> list[str]:
     """
     try:
         with zipfile.ZipFile(file) as archive:
+            _check_end(file, archive)
             members = [_read_header(file, archive, info) for info in archive.infolist()]
             comment = _comment(archive.comment)
             times = _times(file, archive, {member.name: member for member in members})
@@ -64,6 +65,16 @@ def describe_npz(file: str) -> list[str]:
         *table([(printable(m.name), str(m.dtype), str(m.shape)) for m in members], indent="  "),
         *_spools(file),
     ]
+
+
+def _check_end(file: str, archive: zipfile.ZipFile) -> None:
+    """Refuses a file that is cut in its last bytes, the comment: zipfile takes what is left of it."""
+    size = os.path.getsize(file)
+    with open(file, "rb") as opened:
+        opened.seek(size - len(archive.comment) - 2)
+        (length,) = struct.unpack("<H", opened.read(2))
+    if length != len(archive.comment):
+        raise DamagedFileError(file, size, "the archive is cut")
 
 
 def _title(file: str, comment: dict[str, Any]) -> str:
@@ -155,8 +166,9 @@ def _exactly(file: str, member: IO[bytes], n: int) -> bytes:
 
 
 def _spools(file: str) -> Iterator[str]:
-    from simreel.recorders.spool import is_being_written, spools_of
+    from simreel.recorders.spool import spools_of
+    from simreel.recorders.target import is_being_written
 
     for spool in spools_of(Path(file)):
-        what = "a recording that runs" if is_being_written(spool) else "a recording that was cut off; see simreel recover"
+        what = "still being recorded" if is_being_written(spool) else "of a run that was cut off, see simreel recover"
         yield f"beside it {spool.name}: {what}"

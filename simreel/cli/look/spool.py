@@ -10,7 +10,9 @@ import numpy as np
 
 from simreel.cli.console import printable, table
 from simreel.cli.look.times import Times
-from simreel.recorders.spool import SpoolReader, is_being_written
+from simreel.errors import DamagedFileError
+from simreel.recorders.spool import SpoolReader
+from simreel.recorders.target import is_being_written
 
 __all__ = ["describe_spool"]
 
@@ -27,7 +29,7 @@ def describe_spool(file: str) -> list[str]:
     with SpoolReader(Path(file)) as spool:
         return [
             f"{file}: spool, {format_bytes(os.path.getsize(file))}",
-            "a running process writes it" if is_running else f"no process writes it: simreel recover {file}",
+            "a running process writes it" if is_running else f"its run was cut off: simreel recover {file}",
             _times(spool).text(),
             *_losses(spool),
             *table([(printable(c.name), str(np.dtype(c.dtype)), str(c.shape)) for c in spool.columns], indent="  "),
@@ -36,9 +38,12 @@ def describe_spool(file: str) -> list[str]:
 
 def _times(spool: SpoolReader) -> Times:
     times = Times()
+    dt = spool.head.get("dt", 0.0)
+    if not isinstance(dt, float):
+        raise DamagedFileError(spool.path, 0, f"the head has no time of a step (dt is {dt!r})")
     for record in spool.records:
         steps = record.first + np.arange(record.rows, dtype=np.int64) * record.stride
-        times.add_times(steps * spool.head["dt"])
+        times.add_times(steps * dt)
         times.add_episodes(np.array([record.episode]))
     return times
 

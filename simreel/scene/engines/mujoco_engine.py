@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
-from simreel.errors import SceneStateError, UnknownNameError, UnstableError
+from simreel.errors import SceneStateError, UnstableError
+from simreel.scene.engines.keyframes import keyframe_id
+
+if TYPE_CHECKING:
+    from simreel.recorders.worlds import WorldIds
+    from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
 
 __all__ = ["MuJoCoEngine"]
 
@@ -41,11 +46,21 @@ class MuJoCoEngine:
         return float(self.model.opt.timestep) * self._substeps
 
     def build(self, n_envs: int) -> None:
-        """Remembers the state that stands as the one that `reset` returns to."""
+        """Remembers the state that stands as the one that `reset` returns to.
+
+        Raises:
+            SceneStateError: worlds are asked for; `worlds` makes an engine for them.
+        """
         if n_envs:
             raise SceneStateError(f"build(n_envs={n_envs})", "this engine steps one world; n_envs must be 0")
         self._configure()
         self._built = self._get_state().copy()
+
+    def worlds(self, n_envs: int) -> MuJoCoBatchEngine:
+        """An engine of many worlds that start from the state that stands."""
+        from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
+
+        return MuJoCoBatchEngine(self.model, self.data, n_envs, self._substeps)
 
     def _configure(self) -> None:
         """Reads what a step depends on: asking the model at each step would cost more than a sample."""
@@ -123,7 +138,7 @@ class MuJoCoEngine:
             mujoco.mj_forward(self.model, self.data)
             self._refreshed = state
 
-    def reset(self, envs_idx: Sequence[int] | None = None, keyframe: int | str | None = None) -> None:
+    def reset(self, envs_idx: WorldIds | None = None, keyframe: int | str | None = None) -> None:
         """Puts the data back to the built state, or to a keyframe.
 
         Raises:
@@ -134,7 +149,7 @@ class MuJoCoEngine:
             mujoco.mj_resetData(self.model, self.data)
             mujoco.mj_setState(self.model, self.data, self._built, _STATE)
         else:
-            mujoco.mj_resetDataKeyframe(self.model, self.data, self._keyframe(keyframe))
+            mujoco.mj_resetDataKeyframe(self.model, self.data, keyframe_id(self.model, keyframe))
         self._refreshed = None
         self._configure()
         self.refresh()
@@ -149,14 +164,6 @@ class MuJoCoEngine:
     def _get_state(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         mujoco.mj_getState(self.model, self.data, self._state, _STATE)
         return self._state
-
-    def _keyframe(self, keyframe: int | str) -> int:
-        names = [self.model.key(i).name for i in range(self.model.nkey)]
-        if isinstance(keyframe, str) and keyframe in names:
-            return names.index(keyframe)
-        if not isinstance(keyframe, str) and 0 <= keyframe < len(names):
-            return int(keyframe)
-        raise UnknownNameError("keyframe", keyframe, [name or str(i) for i, name in enumerate(names)])
 
     def _raise_unstable(self) -> None:
         # Which of the counts rose does not matter where several are above 0: the latest has the highest stage.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from simreel.recorders.worlds import WorldIds
 
 __all__ = ["Engine", "SplitEngine"]
 
@@ -26,7 +29,7 @@ class Engine(Protocol):
     def step(self) -> None:
         """Advances by one step."""
 
-    def reset(self, envs_idx: Sequence[int] | None) -> None:
+    def reset(self, envs_idx: WorldIds | None) -> None:
         """Puts all worlds (None) or some back to the built state."""
 
     def refresh(self) -> None:

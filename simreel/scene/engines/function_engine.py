@@ -1,0 +1,97 @@
+"""A simulator of the user's own, as functions."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from simreel.errors import OptionsError, SceneStateError
+
+if TYPE_CHECKING:
+    from simreel.recorders.worlds import WorldIds
+
+__all__ = ["FunctionEngine"]
+
+
+class FunctionEngine:
+    """Makes an engine of functions: `Scene(engine=FunctionEngine(step, dt=0.01))`.
+
+    Args:
+        step: advances the simulator by `dt`.
+        dt: time of one step [s].
+        reset: puts it back to its start; called without arguments, or, where the scene was built with worlds, with
+            their numbers, (k,) int.
+        get_state: all that the next step depends on, an array or a dict of arrays. It is copied.
+        set_state: puts such a state back. With both, `reset` may be left out: the state at `build` comes back.
+        fields: the unit of each key of the state, such as `{"angle": "rad"}`.
+
+    Raises:
+        OptionsError: an argument is not what is needed.
+    """
+
+    def __init__(
+        self,
+        step: Callable[[], object],
+        *,
+        dt: float,
+        reset: Callable[..., object] | None = None,
+        get_state: Callable[[], Any] | None = None,
+        set_state: Callable[[Any], object] | None = None,
+        fields: Mapping[str, str] | None = None,
+    ) -> None:
+        for name, function in (("step", step), ("reset", reset), ("get_state", get_state), ("set_state", set_state)):
+            if not (callable(function) or (function is None and name != "step")):
+                raise OptionsError("FunctionEngine", [f"{name} = {function!r}: a function is needed"])
+        if not (isinstance(dt, float | int) and 0 < dt < float("inf")):
+            raise OptionsError("FunctionEngine", [f"dt = {dt!r}: a time greater than 0 is needed"])
+        if (get_state is None) != (set_state is None):
+            missing = "set_state" if set_state is None else "get_state"
+            raise OptionsError("FunctionEngine", [f"{missing} is missing: get_state and set_state go together"])
+        self.dt = float(dt)
+        self.n_envs = 0
+        self.fields = dict(fields or {})
+        self._step = step
+        self._reset = reset
+        self._get_state = get_state
+        self._set_state = set_state
+
+    def build(self, n_envs: int) -> None:
+        """Remembers the state that stands, where it can be read.
+
+        Raises:
+            OptionsError: `fields` names what the state has not.
+        """
+        self.n_envs = n_envs
+        if self._get_state is None:
+            return
+        self._built = copy.deepcopy(self._get_state())
+        unknown = [name for name in self.fields if not (isinstance(self._built, Mapping) and name in self._built)]
+        if unknown:
+            raise OptionsError("FunctionEngine", [f"fields names {unknown[0]!r}, which get_state does not return"])
+
+    def step(self) -> None:
+        """Calls the user's step."""
+        self._step()
+
+    def reset(self, envs_idx: WorldIds | None) -> None:
+        """Calls the user's reset, or puts the built state back.
+
+        Raises:
+            SceneStateError: there is neither a reset nor a state, or it cannot be put back for some worlds only.
+        """
+        if self._reset is not None:
+            if not self.n_envs:
+                self._reset()
+            else:
+                import numpy as np
+
+                self._reset(np.arange(self.n_envs) if envs_idx is None else envs_idx)
+        elif self._set_state is not None and envs_idx is None:
+            self._set_state(copy.deepcopy(self._built))
+        else:
+            needed = "reset=" if envs_idx is not None else "reset=, or get_state= and set_state="
+            raise SceneStateError("scene.reset()", f"the FunctionEngine was made without it: {needed} is needed")
+
+    def refresh(self) -> None:
+        """Does nothing: what the functions give is the state itself."""

@@ -1,0 +1,182 @@
+"""MuJoCo, many worlds of one model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch, SimulationError
+
+from simreel.errors import SceneStateError, UnstableError
+from simreel.scene.engines.keyframes import keyframe_id
+
+if TYPE_CHECKING:
+    from simreel.recorders.worlds import WorldIds
+
+__all__ = ["MuJoCoBatchEngine"]
+
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_BAD = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
+_NONE, _VEL, _ACC = (
+    int(stage) for stage in (mujoco.mjtStage.mjSTAGE_NONE, mujoco.mjtStage.mjSTAGE_VEL, mujoco.mjtStage.mjSTAGE_ACC)
+)
+# mj_checkPos and mj_checkVel take larger values for a run that went astray (mjMAXVAL in mjmodel.h).
+_MAX_VALUE = 1e10
+# A persistent batch keeps the MjData of each world, which makes derived fields nearly free. This much [bytes] of it.
+_PERSISTENT_BYTES = 2**31
+# Derived fields that exist when positions and velocities are known; the others need the accelerations.
+# fmt: off
+_BEFORE_ACCELERATION = frozenset({
+    "xpos", "xquat", "xmat", "xipos", "xiquat", "ximat", "xanchor", "xaxis", "geom_xpos", "geom_xquat", "geom_xmat",
+    "site_xpos", "site_xquat", "site_xmat", "cam_xpos", "cam_xmat", "light_xpos", "light_xdir", "subtree_com",
+    "subtree_linvel", "subtree_angmom", "flexvert_xpos", "flexedge_length", "flexedge_velocity", "ten_length",
+    "ten_velocity", "actuator_length", "actuator_velocity", "cvel", "qfrc_bias", "qfrc_passive",
+})
+# fmt: on
+
+
+class _Batch(Batch):  # type: ignore[misc] # mujoco has no stubs
+    """A batch that knows which derived fields somebody reads."""
+
+    def __init__(self, model: mujoco.MjModel, n_envs: int, *, persistent: bool) -> None:
+        super().__init__(model, n_envs, persistent=persistent)
+        self.derived: set[str] = set()
+
+    def bind(self, name: str) -> np.ndarray[Any, Any]:
+        array: np.ndarray[Any, Any] = super().bind(name)
+        if not array.flags.writeable and name not in self.derived:
+            self.derived.add(name)
+            # A field that is bound between calls is zero until the next one.
+            self.forward(stage=_ACC)
+        return array
+
+
+class MuJoCoBatchEngine:
+    """Steps `n_envs` worlds on all cores; each world's run is to the bit what it is alone.
+
+    Args:
+        model: the compiled model, the same for all worlds.
+        data: the state that every world starts from.
+        n_envs: worlds.
+        substeps: physics steps in one step.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, n_envs: int, substeps: int = 1) -> None:
+        self.model = model
+        self.n_envs = n_envs
+        self._substeps = substeps
+        sleeps = model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_SLEEP | mujoco.mjtEnableBit.mjENBL_IPC)
+        fits = n_envs * _touched_bytes(data) <= _PERSISTENT_BYTES
+        self.batch = _Batch(model, n_envs, persistent=bool(sleeps) or fits)
+        state = np.empty(mujoco.mj_stateSize(model, _STATE))
+        mujoco.mj_getState(model, data, state, _STATE)
+        self.batch.state[:] = state
+        self._bad = self.batch.warning[:, _BAD, 1]
+        self._was_bad = self._bad.copy()
+        self._qpos, self._qvel, self._ctrl = (self.batch.bind(name) for name in ("qpos", "qvel", "ctrl"))
+
+    @property
+    def dt(self) -> float:
+        """Time of one step [s]: substeps times the model's timestep."""
+        return float(self.model.opt.timestep) * self._substeps
+
+    def build(self, n_envs: int) -> None:
+        """Remembers the states that stand as those that `reset` returns to."""
+        del n_envs
+        try:
+            self.batch.forward(stage=_NONE)
+        except ValueError as error:
+            raise _refusal(error) from None
+        self._built = self.batch.state.copy()
+
+    def step(self) -> None:
+        """Advances all worlds by `substeps` physics steps.
+
+        Raises:
+            UnstableError: MuJoCo found NaN, infinite or huge values in some worlds; the others have advanced.
+        """
+        try:
+            self.batch.step(nstep=self._substeps)
+        except SimulationError as error:
+            ids = tuple(error.ids.tolist())
+            raise UnstableError(self.batch.error(ids[0]) + ".", worlds=ids) from None
+        except ValueError as error:
+            raise _refusal(error) from None
+        if not np.array_equal(self._bad, self._was_bad):
+            self._raise_unstable()
+
+    def sampled_step(self, sample: Callable[[int], None], step: int) -> None:
+        """As `SplitEngine.sampled_step`."""
+        self._check_state()
+        if self.batch.derived:
+            self.refresh()
+        before = self._ctrl.copy()
+        sample(step)
+        if np.array_equal(before, self._ctrl, equal_nan=True):
+            self.step()
+            return
+        after = self._ctrl.copy()
+        self._ctrl[:] = before
+        self.step()
+        self._ctrl[:] = after
+
+    def refresh(self) -> None:
+        """Computes the derived fields that somebody has bound, at the states and inputs that stand."""
+        if self.batch.derived:
+            try:
+                self.batch.forward(stage=self._stage())
+            except ValueError as error:
+                raise _refusal(error) from None
+
+    def reset(self, envs_idx: WorldIds | None = None, keyframe: int | str | None = None) -> None:
+        """Puts all worlds or some back to their built states, or to a keyframe.
+
+        Raises:
+            UnknownNameError: the model has no such keyframe.
+        """
+        ids = np.arange(self.n_envs) if envs_idx is None else envs_idx
+        if keyframe is None:
+            self.batch.reset(ids, stage=_NONE)
+            self.batch.state[ids] = self._built[ids]
+        else:
+            self.batch.reset(ids, keyframe_id(self.model, keyframe), stage=_NONE)
+        if self.batch.derived:
+            self.batch.forward(ids, stage=self._stage())
+        self._was_bad = self._bad.copy()
+
+    def array(self, name: str) -> np.ndarray[Any, Any]:
+        """A live (n_envs, ...) array of a field of `mujoco.MjData`."""
+        return self.batch.bind(name)
+
+    def _stage(self) -> int:
+        early = set(_BEFORE_ACCELERATION)
+        if not (self.model.sensor_needstage == _ACC).any():
+            early.add("sensordata")
+        # The next step of a persistent batch goes on from there, so that the earlier stages cost next to nothing.
+        return _VEL if self.batch.derived <= early else _ACC
+
+    def _check_state(self) -> None:
+        """Keeps a state that the next step would find bad out of the sample."""
+        with np.errstate(invalid="ignore"):
+            good = (np.abs(self._qpos) <= _MAX_VALUE).all() and (np.abs(self._qvel) <= _MAX_VALUE).all()
+        if not good:
+            self.step()
+
+    def _raise_unstable(self) -> None:
+        worlds = np.flatnonzero((self._bad != self._was_bad).any(axis=1))
+        self._was_bad = self._bad.copy()
+        kind = int(np.flatnonzero(self._bad[worlds[0]])[-1]) + _BAD.start
+        name = mujoco.mjtWarning(kind).name.removeprefix("mjWARN_BAD").lower()
+        raise UnstableError(f"NaN, infinite or huge value in {name}.", worlds=tuple(worlds.tolist()))
+
+
+def _refusal(error: ValueError) -> SceneStateError:
+    """Worlds are stepped without Python, so that callbacks in Python cannot take part."""
+    return SceneStateError("worlds", f"{error}, or build with n_envs=0")
+
+
+def _touched_bytes(data: mujoco.MjData) -> int:
+    """What an MjData takes when it is stepped: its arrays, and of its arena what contacts have used so far."""
+    return int(data.nbuffer) + max(int(data.maxuse_arena), 2**16)

@@ -1,0 +1,40 @@
+"""Which worlds a call means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simreel.errors import FieldError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from simreel.recorders.worlds import WorldIds
+
+__all__ = ["world_ids"]
+
+
+def world_ids(call: str, envs_idx: ArrayLike, n_envs: int) -> WorldIds:
+    """The numbers of the worlds, (k,) int, each once.
+
+    Args:
+        call: how an error names the call.
+        envs_idx: numbers, (k,) int or one int, or a mask, (n_envs,) bool.
+        n_envs: the worlds there are.
+
+    Raises:
+        FieldError: there is no such world.
+    """
+    allowed = f"numbers from 0 to {n_envs - 1} or a mask of {n_envs} are allowed"
+    if not n_envs:
+        allowed = "the scene has one world; leave it out, or build(n_envs=...)"
+    ids = np.atleast_1d(np.asarray(envs_idx))
+    if ids.dtype == bool and ids.shape == (n_envs,):
+        return np.flatnonzero(ids)
+    if ids.size == 0 and n_envs:
+        return np.empty(0, np.intp)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu" or not n_envs or ids.min() < 0 or ids.max() >= n_envs:
+        raise FieldError(f"{call}: envs_idx", str(np.asarray(envs_idx).tolist()), allowed)
+    return np.unique(ids).astype(np.intp)

@@ -1,0 +1,64 @@
+import importlib.util
+
+import numpy as np
+import pytest
+
+from simreel.cli import gaits
+
+
+def check(ended, folder):
+    assert ended.status == 0
+    assert "walked" in ended.out[0]
+    with np.load(folder / "motion.npz") as run:
+        rows = len(run["timestamp"])
+        assert run["timestamp"][-1] == pytest.approx(10)
+        assert run["com"].shape == (rows, 3)
+        assert np.isfinite(run["com"]).all()
+        assert run["ctrl"].any()
+        # Upright and somewhere else: the gait was found for this model.
+        assert np.hypot(*run["qpos"][-1, :2]) > 1
+        assert run["qpos"][:, 2].min() > 0.15
+    table = np.genfromtxt(folder / "path.csv", delimiter=",", names=True)
+    assert table.dtype.names == ("timestamp", "x", "y", "height", "speed", "episode")
+    assert np.diff(table["timestamp"]) == pytest.approx(0.02)
+    assert f"  {folder / 'motion.npz'}  {rows} rows" in ended.out[1]
+    assert "steps/s without recording" in ended.out[3]
+
+
+def test_the_demo_writes_a_robot_that_walks_and_tells_the_cost(call, tmp_path):
+    check(call("demo", "--out", tmp_path / "new" / "folder"), tmp_path / "new" / "folder")
+
+
+def test_without_gymnasium_the_own_quadruped_walks(call, tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    ended = call("demo", "--out", tmp_path)
+    check(ended, tmp_path)
+    assert "quadruped" in ended.out[0]
+
+
+def test_with_gymnasium_its_ant_walks():
+    pytest.importorskip("gymnasium")
+    assert gaits.walker().file.name == "ant.xml"
+
+
+def test_a_second_demo_replaces_the_first_in_a_folder_of_its_own(call, here):
+    assert call("demo").status == 0
+    assert call("demo").status == 0
+    assert [path.name for path in here.iterdir()] == ["simreel-demo"]
+    assert sorted(path.name for path in (here / "simreel-demo").iterdir()) == ["motion.npz", "path.csv"]
+
+
+def test_the_shown_lines_of_python_run(call, here):
+    ended = call("demo", "--out", "it's here")
+    namespace = {}
+    for line in ended.out[-2:]:
+        exec(line.strip(), namespace)
+    assert namespace["run"]["qpos"].ndim == 2
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(call, here):
+    (here / "file").write_text("")
+    ended = call("demo", "--out", "file")
+    assert (ended.status, ended.out) == (1, [])
+    (line,) = ended.err
+    assert line.startswith("error: file/motion.npz: ")

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simreel.errors import FieldError
+from simreel.scene.ids import world_ids
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([2, 0], [0, 2]),
+        (3, [3]),
+        (np.array([1, 1]), [1]),
+        ((), []),
+        (range(2), [0, 1]),
+        ([True, False, False, True], [0, 3]),
+        (np.zeros(4, bool), []),
+    ],
+)
+def test_worlds_are_taken_by_number_or_as_a_mask(given: object, expected: list[int]) -> None:
+    assert world_ids("reset", given, 4).tolist() == expected
+
+
+@pytest.mark.parametrize("given", [[4], [-1], [0.5], ["a"], [[0, 1]], [True, False], None])
+def test_worlds_that_there_are_not_are_told_with_those_there_are(given: object) -> None:
+    with pytest.raises(FieldError, match="from 0 to 3 or a mask of 4"):
+        world_ids("reset", given, 4)
+
+
+@pytest.mark.parametrize("given", [[0], [], [True]])
+def test_a_scene_of_one_world_has_no_numbers(given: object) -> None:
+    with pytest.raises(FieldError, match="one world"):
+        world_ids("reset", given, 0)
