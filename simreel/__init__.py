@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from simreel._version import __version__
 
 if TYPE_CHECKING:
-    from simreel import errors, models, options, recorders
+    from simreel import errors, gym, models, options, recorders, scene
     from simreel.errors import SimreelWarning
     from simreel.options import SimOptions, morphs
     from simreel.recorders import Recorder, RecorderManager, register_recording
@@ -25,11 +25,13 @@ __all__ = [
     "SimreelWarning",
     "__version__",
     "errors",
+    "gym",
     "models",
     "morphs",
     "options",
     "recorders",
     "register_recording",
+    "scene",
 ]
 
 # Each public name and the module that holds it; a name that is None there is the module itself.
@@ -40,11 +42,13 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "SimOptions": ("simreel.options", "SimOptions"),
     "SimreelWarning": ("simreel.errors", "SimreelWarning"),
     "errors": ("simreel.errors", None),
+    "gym": ("simreel.gym", None),
     "models": ("simreel.models", None),
     "morphs": ("simreel.options.morphs", None),
     "options": ("simreel.options", None),
     "recorders": ("simreel.recorders", None),
     "register_recording": ("simreel.recorders", "register_recording"),
+    "scene": ("simreel.scene", None),
 }
 
 

@@ -7,7 +7,7 @@ was found, what is allowed, and what to do.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = [
     "TargetError",
     "TargetExistsError",
     "UnknownNameError",
+    "UnknownRecorderError",
     "UnstableError",
     "nearest",
 ]
@@ -88,6 +89,16 @@ class UnknownNameError(SimreelError, KeyError):
     def __str__(self) -> str:
         # KeyError shows the repr of its argument, with quotes around the sentence.
         return self.text
+
+
+class UnknownRecorderError(UnknownNameError):
+    """No recorder is registered for an options class."""
+
+    def __init__(self, name: str, known: Iterable[str], broken: Mapping[str, str]) -> None:
+        self.broken = dict(broken)
+        """Why each plugin that cannot be loaded cannot, by the name of its entry point."""
+        super().__init__("recorder for options", name, known)
+        self.text += "".join(f" Plugin {plugin} cannot be loaded: {why}." for plugin, why in self.broken.items())
 
 
 class FieldError(SimreelError, ValueError):

@@ -11,24 +11,25 @@ PUBLIC = {
     module: set(names.split())
     for module, names in {
         "simreel": """
-            Recorder RecorderManager Scene SimOptions SimreelWarning __version__ errors models morphs options
-            recorders register_recording
+            Recorder RecorderManager Scene SimOptions SimreelWarning __version__ errors gym models morphs options
+            recorders register_recording scene
         """,
         "simreel.errors": """
             DamagedFileError DuplicateTargetError MissingExtraError MissingFileError ModelError OptionsConflictError
             OptionsError RecorderError RecorderErrorGroup RecorderOverflowError RegistrationError SampleError
             SceneStateError SimreelError SimreelWarning SyncTimeoutError TargetError TargetExistsError
-            UnknownNameError UnstableError ValueShapeError nearest
+            UnknownNameError UnknownRecorderError UnstableError FieldError nearest
         """,
+        "simreel.gym": "Record RecordEnv RecordVectorEnv",
         "simreel.models": "names path",
-        "simreel.options": "Options SimOptions morphs recorders",
+        "simreel.options": "Options SimOptions ViewerOptions morphs recorders",
         "simreel.options.morphs": """
             Box Capsule Cylinder MJCF ModelFile Morph PlanarArm PlanarLink Plane Primitive Sphere URDF
         """,
-        "simreel.scene": "Engine Entity Progress Scene SplitEngine",
+        "simreel.scene": "Engine Entity FunctionEngine Progress Scene SplitEngine",
         "simreel.recorders": """
-            CSVFile CSVFileWriter Column FileOptions FileRecorder NPZFile NPZFileWriter Recorder RecorderManager
-            RecorderOptions RecorderStatus Schema Timing available recover register_recording
+            CSVFile CSVFileWriter Column FileOptions FileRecorder NPZFile NPZFileWriter Recorder RecorderInfo
+            RecorderManager RecorderOptions RecorderStatus Schema Timing available recover register_recording
         """,
     }.items()
 }

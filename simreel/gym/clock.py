@@ -14,11 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["clock_of", "dt_of"]
 
 
-def clock_of(env: gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any], n_envs: int) -> Scene:
-    """A built scene that counts the environment's steps and steps nothing itself."""
-    scene = Scene(engine=FunctionEngine(_refuse, dt=dt_of(env)))
-    scene.build(n_envs)
-    return scene
+def clock_of(env: gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any]) -> Scene:
+    """A scene that counts the environment's steps and steps nothing itself."""
+    return Scene(engine=FunctionEngine(_refuse, dt=dt_of(env)))
 
 
 def dt_of(env: gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any]) -> float:

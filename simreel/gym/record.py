@@ -49,17 +49,14 @@ class Record:
         return object.__new__(cls)
 
     def _start(self, env: gymnasium.Env[Any, Any] | VectorEnv[Any, Any, Any], recordings: Recordings) -> None:
-        self._clock = clock_of(env, env.num_envs if isinstance(env, VectorEnv) else 0)
-        try:
-            for recording in recordings:
-                if not (isinstance(recording, tuple | list) and len(recording) == 2):
-                    raise OptionsError(
-                        "gym.Record", [f"recordings: {recording!r} found, pairs of (data_func, rec_options) are needed"]
-                    )
-                self._clock.start_recording(*recording)
-        except BaseException:
-            self._clock.stop_recording()
-            raise
+        self._clock = clock_of(env)
+        for recording in recordings:
+            if not (isinstance(recording, tuple | list) and len(recording) == 2):
+                raise OptionsError(
+                    "gym.Record", [f"recordings: {recording!r} found, pairs of (data_func, rec_options) are needed"]
+                )
+            self._clock.start_recording(*recording)
+        self._clock.build(env.num_envs if isinstance(env, VectorEnv) else 0)
 
     @property
     def recorders(self) -> tuple[Recorder[Any], ...]:
@@ -121,9 +118,7 @@ class RecordVectorEnv(Record, VectorWrapper):
         self._ended = np.zeros(env.num_envs, bool)
         self._start(env, recordings)
 
-    def reset(
-        self, *, seed: Any = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Ends the episodes of all worlds, or of those in `options["reset_mask"]`, then resets them."""
         mask = None if options is None else options.get("reset_mask")
         self._clock.mark_reset(mask)

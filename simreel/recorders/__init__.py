@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simreel.recorders.manager import RecorderManager
     from simreel.recorders.npz import NPZFileWriter
     from simreel.recorders.recovery import recover
-    from simreel.recorders.registry import register_recording
+    from simreel.recorders.registry import RecorderInfo, available, register_recording
     from simreel.recorders.schema import Column, Schema
     from simreel.recorders.status import RecorderStatus
     from simreel.recorders.timing import Timing
@@ -33,11 +33,13 @@ __all__ = [
     "NPZFile",
     "NPZFileWriter",
     "Recorder",
+    "RecorderInfo",
     "RecorderManager",
     "RecorderOptions",
     "RecorderStatus",
     "Schema",
     "Timing",
+    "available",
     "recover",
     "register_recording",
 ]
@@ -51,11 +53,13 @@ _HOME = {
     "NPZFile": "simreel.options.recorders",
     "NPZFileWriter": "simreel.recorders.npz",
     "Recorder": "simreel.recorders.base",
+    "RecorderInfo": "simreel.recorders.registry",
     "RecorderManager": "simreel.recorders.manager",
     "RecorderOptions": "simreel.options.recorders",
     "RecorderStatus": "simreel.recorders.status",
     "Schema": "simreel.recorders.schema",
     "Timing": "simreel.recorders.timing",
+    "available": "simreel.recorders.registry",
     "recover": "simreel.recorders.recovery",
     "register_recording": "simreel.recorders.registry",
 }

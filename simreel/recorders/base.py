@@ -6,8 +6,7 @@ import logging
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from simreel.errors import SyncTimeoutError
 from simreel.options.recorders import RecorderOptions
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from simreel.recorders.manager import RecorderManager
     from simreel.recorders.schema import Schema
     from simreel.recorders.timing import Timing
+    from simreel.recorders.worlds import WorldClock, WorldIds
 
 __all__ = ["Recorder"]
 
@@ -42,10 +42,11 @@ class Recorder(ABC, Generic[OptionsT]):
     raised at the next step, sync or stop.
     """
 
-    options_class: ClassVar[type[RecorderOptions]] = RecorderOptions
-
     timing: Timing
     """The grid of the samples: dt [s], stride, n_envs. Known from `build` on."""
+
+    worlds: WorldClock
+    """Where each world stands in its own episode, at the samples that are being processed. Known from `build` on."""
 
     def __init__(self, manager: RecorderManager, options: OptionsT, data_func: Callable[[], Any] | None) -> None:
         # The data function usually refers to the scene, and a running worker refers to its recorder. The manager alone
@@ -100,8 +101,8 @@ class Recorder(ABC, Generic[OptionsT]):
             self.process(data, time)
             self._rows_processed = i + 1
 
-    def reset(self, envs_idx: Sequence[int] | None = None) -> None:
-        """Ends an episode, of all worlds (None) or of some; the samples before it have been processed."""
+    def reset(self, envs_idx: WorldIds | None = None) -> None:
+        """Ends an episode, of all worlds (None) or of some, (k,) int; the samples before it have been processed."""
 
     def cleanup(self) -> None:
         """Completes and closes what was written; called once, also after an error."""
@@ -189,8 +190,9 @@ class Recorder(ABC, Generic[OptionsT]):
 
     _has_keys = False
 
-    def _open(self, timing: Timing, agenda: Agenda) -> None:
+    def _open(self, timing: Timing, worlds: WorldClock, agenda: Agenda) -> None:
         self.timing = timing
+        self.worlds = worlds
         self.build()
         self._queue = SampleQueue(self.label, self._options, timing.stride)
         try:
@@ -239,9 +241,13 @@ class Recorder(ABC, Generic[OptionsT]):
         steps = np.arange(batch.first, batch.first + len(batch.parts) * stride, stride, dtype=np.int64)
         self.process_block(steps, steps * self.timing.dt, self._schema.unpack(batch.parts))
 
-    def _end_episode(self, envs_idx: Sequence[int] | None) -> Mark:
+    def _end_episode(self, envs_idx: WorldIds | None, step: int) -> Mark:
+        def end() -> None:
+            self.worlds.restart(envs_idx, step)
+            self.reset(envs_idx)
+
         queue, worker = self._opened()
-        mark = queue.post(Mark(lambda: self.reset(envs_idx)), new_episode=envs_idx is None)
+        mark = queue.post(Mark(end), new_episode=envs_idx is None)
         worker.wake()
         return mark
 

@@ -35,14 +35,14 @@ class CSVFileWriter(FileRecorder[CSVFile]):
         """Fixes the header line; a name that is there already gets a prefix, with a warning.
 
         Raises:
-            SampleError: a value is complex.
+            SampleError: a value is complex, or with worlds neither a scalar nor one value for each world.
             OptionsError: the given header has another length than the values.
         """
         names: list[str] = []
         for column in schema.columns:
             if not column.is_text and column.dtype.kind == "c":
                 raise SampleError(column.key, f"dtype {column.dtype}", "CSVFile records real numbers, bool and str")
-            names += _names(column)
+            names += self._names(column)
         header = self._options.header
         if header is not None:
             if len(header) != len(names):
@@ -53,8 +53,8 @@ class CSVFileWriter(FileRecorder[CSVFile]):
         self._header = ",".join(map(quote, self._unique(names))).encode() + b"\n"
 
     def _unique(self, names: Sequence[str]) -> list[str]:
-        episode = [] if self._options.save_on_reset else ["episode"]
-        taken = {"timestamp", *episode}
+        own = self._own_names()
+        taken = {"timestamp", *own}
         unique = []
         for name in names:
             kept = name
@@ -68,7 +68,20 @@ class CSVFileWriter(FileRecorder[CSVFile]):
                 )
             taken.add(kept)
             unique.append(kept)
-        return ["timestamp", *unique, *episode]
+        return ["timestamp", *unique, *own]
+
+    def _own_names(self) -> list[str]:
+        if self.timing.n_envs:
+            return ["episode", "world_time", "world"]
+        return [] if self._options.save_on_reset else ["episode"]
+
+    def _names(self, column: Column) -> list[str]:
+        stem, shape, n_envs = "data" if column.key is None else column.key, column.shape, self.timing.n_envs
+        if n_envs and shape:
+            if shape[0] != n_envs:
+                raise SampleError(column.key, f"shape {shape}", f"a row for each of the {n_envs} worlds is needed")
+            shape = shape[1:]
+        return ["_".join([stem, *map(str, index)]) for index in np.ndindex(shape)]
 
     @property
     def run_in_thread(self) -> bool:
@@ -103,14 +116,27 @@ class CSVFileWriter(FileRecorder[CSVFile]):
     ) -> None:
         """Appends the rows of a block."""
         self.ensure_open()
-        suffix = b"\n" if self._options.save_on_reset else b",%d\n" % self.episode
+        values, suffix = list(columns.values()), b"\n"
+        n_envs = self.timing.n_envs
+        if n_envs:
+            values = [*(_by_world(column, n_envs) for column in values), *self._world_columns(steps)]
+            times = np.repeat(times, n_envs)
+        elif not self._options.save_on_reset:
+            suffix = b",%d\n" % self.episode
         # With the first rows: a file that has no row has no byte.
         header = b"" if self._size else self._header
-        self._rows_processed = 0
-        for text, rows in format_rows(times, list(columns.values()), suffix):
+        lines = self._rows_processed = 0
+        for text, rows in format_rows(times, values, suffix):
             self._append(header + text)
-            self._rows_processed += rows
+            lines += rows
+            self._rows_processed = lines // (n_envs or 1)
             header = b""
+
+    def _world_columns(self, steps: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+        """What stands behind the values of each world: its episode, its time and its number."""
+        n = len(steps)
+        world_time = (self.worlds.steps(steps) * self.timing.dt).reshape(-1)
+        return [np.tile(self.worlds.episode, n), world_time, np.tile(np.arange(self.timing.n_envs), n)]
 
     def process(self, data: Any, cur_time: float) -> None:
         """Never called: whole blocks are taken."""
@@ -155,9 +181,11 @@ class CSVFileWriter(FileRecorder[CSVFile]):
         self.bytes_written += len(text)
 
 
-def _names(column: Column) -> Sequence[str]:
-    stem = "data" if column.key is None else column.key
-    return ["_".join([stem, *map(str, index)]) for index in np.ndindex(column.shape)]
+def _by_world(column: np.ndarray[Any, Any], n_envs: int) -> np.ndarray[Any, Any]:
+    """Values of n samples, (n, n_envs, ...) or (n,), with one row for each sample and world."""
+    if column.ndim == 1:
+        return np.repeat(column, n_envs)
+    return column.reshape(-1, *column.shape[2:])
 
 
 def _some(names: Sequence[str]) -> str:

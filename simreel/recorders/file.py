@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +13,7 @@ from simreel.recorders.target import Target
 
 if TYPE_CHECKING:
     from simreel.recorders.manager import RecorderManager
+    from simreel.recorders.worlds import WorldIds
 
 __all__ = ["FileRecorder"]
 
@@ -60,7 +61,7 @@ class FileRecorder(Recorder[FileOptionsT]):
             self.open_file(self.target.episode(self.episode))
             self._is_open = True
 
-    def reset(self, envs_idx: Sequence[int] | None = None) -> None:
+    def reset(self, envs_idx: WorldIds | None = None) -> None:
         """Ends the episode of all worlds, and with `save_on_reset` its file."""
         if envs_idx is None:
             if self._options.save_on_reset:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from simreel.recorders.base import Recorder
     from simreel.recorders.queue import Mark
     from simreel.recorders.source import Clock
+    from simreel.recorders.worlds import WorldIds
 
 __all__ = ["RecorderManager"]
 
@@ -94,7 +95,7 @@ class RecorderManager:
         opened: list[Recorder[Any]] = []
         for recorder in tuple(recorders):
             try:
-                recorder._open(self._timing(recorder), self.agenda)
+                recorder._open(self._timing(recorder), self._clock.worlds.anew(), self.agenda)
             except BaseException as error:
                 for other in opened:
                     other._unopen()
@@ -153,7 +154,7 @@ class RecorderManager:
         """Whether a recorder samples at that step."""
         return any(step % sampler.stride == 0 for sampler in self._active)
 
-    def end_episode(self, envs_idx: Sequence[int] | None = None) -> None:
+    def end_episode(self, envs_idx: WorldIds | None = None) -> None:
         """Ends the episode of all worlds, after a last sample and with all queues drained, or that of some worlds."""
         if envs_idx is not None:
             self._post_episode_end(envs_idx)
@@ -171,8 +172,9 @@ class RecorderManager:
         self.sample = self._sample_due
         self._plan(0)
 
-    def _post_episode_end(self, envs_idx: Sequence[int] | None) -> list[tuple[Recorder[Any], Mark]]:
-        return [(r, r._end_episode(envs_idx)) for r in self._recorders if r.is_alive]
+    def _post_episode_end(self, envs_idx: WorldIds | None) -> list[tuple[Recorder[Any], Mark]]:
+        step = self._clock.step
+        return [(r, r._end_episode(envs_idx, step)) for r in self._recorders if r.is_alive]
 
     def stop(self, recorder: Recorder[Any] | None = None) -> None:
         """Takes the last sample where it is due, writes what is queued and closes, one recorder or all.

@@ -92,9 +92,10 @@ class NPZFileWriter(FileRecorder[NPZFile]):
         self.ensure_open()
         spool = self._spool
         before = spool.size
+        arrays = {self._names[key]: column for key, column in columns.items()} | self._world_columns(steps)
         if not spool.rows:
-            spool.write_head(self._head(columns))
-        spool.write_rows(int(steps[0]), self.timing.stride, self.episode, list(columns.values()))
+            spool.write_head(self._head(arrays))
+        spool.write_rows(int(steps[0]), self.timing.stride, self.episode, list(arrays.values()))
         self.bytes_written += spool.size - before
 
     def process(self, data: Any, cur_time: float) -> None:
@@ -133,15 +134,21 @@ class NPZFileWriter(FileRecorder[NPZFile]):
             damaged = DamagedFileError(spool.path, 0, f"{lost} rows cannot be read back")
             raise RecorderError(self.label, "making the archive", damaged) from damaged
 
-    def _head(self, columns: dict[str, np.ndarray[Any, Any]]) -> dict[str, Any]:
+    def _world_columns(self, steps: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
+        if not self.timing.n_envs:
+            return {}
+        episode = np.broadcast_to(self.worlds.episode, (len(steps), self.timing.n_envs))
+        return {"world_time": self.worlds.steps(steps) * self.timing.dt, "episode": episode}
+
+    def _head(self, arrays: dict[str, np.ndarray[Any, Any]]) -> dict[str, Any]:
         return {
             "writer": f"simreel {__version__}",
             "dt": float(self.timing.dt),
-            "per_episode": self._options.save_on_reset,
+            # With worlds the episodes of each are a column of their own.
+            "has_episode": not (self._options.save_on_reset or self.timing.n_envs),
             "compression": self._options.compression,
             "columns": [
-                {"name": self._names[key], "dtype": column.dtype.str, "shape": column.shape[1:]}
-                for key, column in columns.items()
+                {"name": name, "dtype": array.dtype.str, "shape": array.shape[1:]} for name, array in arrays.items()
             ],
         }
 
@@ -156,6 +163,8 @@ class NPZFileWriter(FileRecorder[NPZFile]):
         return comment | {"lost": lost} if lost else comment
 
     def _own_names(self) -> list[str]:
+        if self.timing.n_envs:
+            return ["timestamp", "step", "episode", "world_time"]
         return ["timestamp", "step"] if self._options.save_on_reset else ["timestamp", "step", "episode"]
 
 
@@ -216,7 +225,7 @@ def _arrays(spool: SpoolReader) -> Iterator[_Array]:
     n, dt = spool.rows, spool.head["dt"]
     yield "timestamp", np.dtype(np.float64), (n,), (_steps(r) * dt for r in spool.records)
     yield "step", np.dtype(np.int64), (n,), (_steps(r) for r in spool.records)
-    if not spool.head["per_episode"]:
+    if spool.head["has_episode"]:
         yield "episode", np.dtype(np.int32), (n,), (np.full(r.rows, r.episode, np.int32) for r in spool.records)
     for i, column in enumerate(spool.columns):
         yield column.name, np.dtype(column.dtype), (n, *column.shape), spool.column(i)

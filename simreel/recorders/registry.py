@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simreel.errors import RegistrationError, UnknownNameError
+from simreel.errors import RegistrationError, UnknownRecorderError
+from simreel.recorders.plugins import load_all, load_owner
 
 if TYPE_CHECKING:
     from simreel.options.recorders import RecorderOptions
     from simreel.recorders.base import Recorder
 
-__all__ = ["recorder_for", "register_recording"]
+__all__ = ["RecorderInfo", "available", "recorder_for", "register_recording"]
 
 RecorderT = TypeVar("RecorderT", bound="type[Recorder[Any]]")
 
@@ -71,13 +73,56 @@ def recorder_for(options_class: type[RecorderOptions]) -> type[Recorder[Any]]:
     """The recorder of an options class, or of the nearest class that it derives from.
 
     Raises:
-        UnknownNameError: none is registered.
+        UnknownRecorderError: none is registered. It names the plugins that cannot be loaded.
     """
-    for cls in options_class.__mro__:
-        if (known := _known(cls)) is not None:
-            return known
+    if _known(options_class) is None:
+        load_owner(options_class)
+    if (known := _nearest(options_class)) is not None:
+        return known
+    broken = {plugin.entry.name: plugin.error for plugin in load_all() if plugin.error is not None}
+    if (known := _nearest(options_class)) is not None:
+        return known
     names = {*BUILTIN, *(cls.__name__ for cls in _registered)}
-    raise UnknownNameError("recorder for options", options_class.__name__, sorted(names))
+    raise UnknownRecorderError(options_class.__name__, sorted(names), broken)
+
+
+@dataclass(frozen=True)
+class RecorderInfo:
+    """A recorder that there is."""
+
+    name: str
+    """The name of its options class; of a plugin that cannot be loaded that of its entry point."""
+
+    source: str
+    """The package that it comes from."""
+
+    options_class: type[RecorderOptions] | None
+    """What its recordings are started with; None where it cannot be loaded."""
+
+    error: str | None = None
+    """Why it cannot be loaded."""
+
+
+def available() -> dict[str, RecorderInfo]:
+    """All recorders by name: ours, those of plugins (which are loaded), and those registered by this program."""
+    from simreel.options import recorders as builtin_options
+
+    found = {name: RecorderInfo(name, "simreel", getattr(builtin_options, name)) for name in BUILTIN}
+    owners = {}
+    for plugin in load_all():
+        owners[plugin.entry.module.partition(".")[0]] = plugin.source
+        if plugin.error is not None:
+            found[plugin.entry.name] = RecorderInfo(plugin.entry.name, plugin.source, None, plugin.error)
+    for options_class, cls in _registered.items():
+        name = options_class.__name__
+        if name not in found or found[name].options_class is not options_class:
+            package = cls.__module__.partition(".")[0]
+            found[name] = RecorderInfo(name, owners.get(package, cls.__module__), options_class)
+    return found
+
+
+def _nearest(options_class: type[RecorderOptions]) -> type[Recorder[Any]] | None:
+    return next((known for cls in options_class.__mro__ if (known := _known(cls)) is not None), None)
 
 
 def _known(options_class: type[RecorderOptions], module: str | None = None) -> type[Recorder[Any]] | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from simreel.recorders.worlds import WorldClock
 
 __all__ = ["Clock"]
 
@@ -12,6 +15,9 @@ class Clock(Protocol):
 
     step: int
     """Steps since the last reset of all worlds."""
+
+    worlds: WorldClock
+    """Where each world stands in its own episode."""
 
     @property
     def may_sample(self) -> bool:

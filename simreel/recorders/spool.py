@@ -235,7 +235,7 @@ class SpoolReader:
         try:
             head = json.loads(raw)
             columns = tuple(_column(**column) for column in head["columns"])
-            if not columns or not 0 < head["dt"] < math.inf or {"per_episode", "compression"} - head.keys():
+            if not columns or not 0 < head["dt"] < math.inf or {"has_episode", "compression"} - head.keys():
                 raise ValueError("a field is missing or wrong")
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise DamagedFileError(self.path, at, f"the head cannot be read ({error})") from error

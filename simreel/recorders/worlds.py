@@ -25,6 +25,12 @@ class WorldClock:
         self.episode = np.zeros(n_envs, np.int32)
         """(n_envs,) int32: episodes of each world that have ended."""
 
+    def anew(self) -> WorldClock:
+        """A clock of the same worlds, at the same steps, that counts episodes from 0."""
+        clock = WorldClock(len(self.start))
+        clock.start[:] = self.start
+        return clock
+
     def restart(self, envs_idx: WorldIds | None, step: int) -> None:
         """Ends the episodes of some worlds at a step of the clock; of all (None), when the clock goes back to 0."""
         if envs_idx is None:

@@ -199,6 +199,9 @@ class Scene:
 
     def _stop_at(self, error: UnstableError) -> NoReturn:
         clock = self._clock
+        if clock.unstable:
+            # It was refused, not taken.
+            raise error
         unstable = UnstableError(error.reason, clock.step, error.worlds)
         clock.fail(error.worlds)
         if error.worlds:

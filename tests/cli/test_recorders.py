@@ -8,7 +8,7 @@ def test_each_recorder_is_a_line_with_its_suffix_and_what_it_does(call):
     ended = call("recorders")
     assert ended.status == 0
     assert [line.split()[0] for line in ended.out] == list(BUILTIN)
-    assert ended.out[0].split()[1] == ".npz"
+    assert ended.out[0].split()[1:4] == ["simreel", "ready", ".npz"]
     assert "NumPy archive" in ended.out[0]
 
 

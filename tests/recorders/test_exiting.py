@@ -266,11 +266,12 @@ def test_a_collection_on_a_worker_at_the_end_still_closes_the_file(run_script, f
         folder = Path(sys.argv[1])
         scene = still_scene()
         recorder = scene.start_recording(lambda: float(scene.step_count), CSVFile(folder / "a.csv"))
-        write, go = recorder.process_block, threading.Event()
+        write, go, collected = recorder.process_block, threading.Event(), threading.Event()
 
         def process_block(*block):
             go.wait()
             gc.collect()
+            collected.set()
             time.sleep(.2)
             write(*block)
 
@@ -280,7 +281,7 @@ def test_a_collection_on_a_worker_at_the_end_still_closes_the_file(run_script, f
         scene.step(100)
         del scene, recorder
         go.set()
-        time.sleep(.1)
+        collected.wait()
         """,
         folder,
     )

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.leaves_spools
 
 HEAD = {
     "dt": 0.5,
-    "per_episode": False,
+    "has_episode": True,
     "compression": "none",
     "columns": [{"name": "data", "dtype": "<i8", "shape": []}],
 }

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -37,7 +37,7 @@ def arrays(shape):
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_dict_of_arrays_comes_back_bit_for_bit(data):
     shapes = data.draw(st.dictionaries(KEYS, SHAPES, min_size=1))
     dtypes = {key: data.draw(st.sampled_from(DTYPES)) for key in shapes}

@@ -17,7 +17,7 @@ from simreel.recorders.spool_writer import SpoolWriter
 HEAD = {
     "writer": "simreel test",
     "dt": 0.01,
-    "per_episode": False,
+    "has_episode": True,
     "compression": "none",
     "columns": [
         {"name": "qpos", "dtype": "<f8", "shape": [3]},

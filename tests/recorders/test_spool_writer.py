@@ -11,7 +11,7 @@ from simreel.recorders.target import is_being_written
 HEAD = {
     "writer": "simreel test",
     "dt": 0.01,
-    "per_episode": False,
+    "has_episode": True,
     "compression": "none",
     "columns": [{"name": "qpos", "dtype": "<f8", "shape": [3]}, {"name": "on", "dtype": "|b1", "shape": []}],
 }

@@ -14,6 +14,7 @@ from simreel.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from simreel.options.recorders import RecorderOptions
+    from simreel.recorders.registry import RecorderInfo
 
 __all__ = ["recorders"]
 
@@ -22,28 +23,35 @@ def recorders(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The recorder whose options to show.")] = None,
 ) -> None:
     """List the recorders, or the options of one."""
-    known = _known()
+    from simreel.recorders.registry import available
+
+    known = available()
     if name is None:
-        lines = table((kind, " ".join(_suffixes(cls)), _first_line(cls)) for kind, cls in known.items())
+        lines = table(
+            (info.name, info.source, "ready" if info.error is None else f"broken: {info.error}", *_about(info))
+            for info in known.values()
+        )
     else:
         same = [kind for kind in known if kind.lower() == name.lower()]
         if not same:
             raise UnknownNameError("recorder", name, known)
-        lines = list(_details(same[0], known[same[0]]))
+        lines = list(_details(known[same[0]]))
     for line in lines:
         put(line)
 
 
-def _known() -> dict[str, type[RecorderOptions]]:
-    # The options alone: the writers need libraries that may be absent.
-    from simreel.options import recorders
-    from simreel.recorders.registry import BUILTIN
-
-    return {name: getattr(recorders, name) for name in BUILTIN}
+def _about(info: RecorderInfo) -> tuple[str, str]:
+    if info.options_class is None:
+        return "", ""
+    return " ".join(_suffixes(info.options_class)), _first_line(info.options_class)
 
 
-def _details(name: str, cls: type[RecorderOptions]) -> Iterator[str]:
-    yield f"{name}: {inspect.getdoc(cls)}"
+def _details(info: RecorderInfo) -> Iterator[str]:
+    cls = info.options_class
+    if cls is None:
+        yield f"{info.name} of {info.source} cannot be loaded: {info.error}"
+        return
+    yield f"{info.name}: {inspect.getdoc(cls)}"
     for option, field in cls.model_fields.items():
         needed = "needed" if field.is_required() else f"default {_value(field.default)}"
         limits = "".join(f", {text}" for text in _limits(field.metadata))

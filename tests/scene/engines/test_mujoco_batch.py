@@ -147,10 +147,11 @@ def test_worlds_that_blow_up_are_named_and_the_others_go_on(sampled: bool) -> No
 
 
 def test_python_callbacks_are_refused_with_what_to_do() -> None:
+    built = MuJoCoBatchEngine(*load(), 2)
     mujoco.set_mjcb_control(lambda model, data: None)
     try:
         with pytest.raises(SceneStateError, match=r"mjcb_control .* build with n_envs=0"):
-            make()
+            built.build(2)
     finally:
         mujoco.set_mjcb_control(None)
     engine = make()
