@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import statistics
 import tempfile
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import mujoco
 
 import simreel as sr
-from benchmarks.timing import differences, head_line, interleaved
+from benchmarks.measure import differences, head_line, interleaved
+from benchmarks.robots import load, robots
 
 __all__ = ["add_arguments", "run"]
 
@@ -29,18 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Prints the table."""
     print(head_line("us a step, medians of rounds in turn"))
-    print(f"{'model':12}{'loop':20}{'median':>9}{'over mj_step':>14}{'over own append':>17}")
-    for name, path in _models().items():
+    print(f"{'model':12}{'loop':18}{'median':>8}{'over mj_step':>14}{'over own append':>17}")
+    for name, path in robots("cartpole", "arm", "quadruped", "humanoid").items():
         with tempfile.TemporaryDirectory() as folder:
             _measure(name, path, Path(folder), arguments)
-
-
-def _models() -> dict[str, Path]:
-    models = {name: sr.models.path(name) for name in ("cartpole", "arm", "quadruped")}
-    gymnasium = importlib.util.find_spec("gymnasium")
-    if gymnasium is not None and gymnasium.origin is not None:
-        models["humanoid"] = Path(gymnasium.origin).parent / "envs/mujoco/assets/humanoid.xml"
-    return models
 
 
 def _measure(name: str, path: Path, folder: Path, arguments: argparse.Namespace) -> None:
@@ -57,12 +48,11 @@ def _measure(name: str, path: Path, folder: Path, arguments: argparse.Namespace)
         scene.destroy()
     for loop, values in times.items():
         over_bare, over_append = differences(times, loop, BARE), differences(times, loop, APPEND)
-        print(f"{name:12}{loop:20}{statistics.median(values):9.2f}{over_bare:14.2f}{over_append:17.2f}")
+        print(f"{name:12}{loop:18}{statistics.median(values):8.2f}{over_bare:14.2f}{over_append:17.2f}")
 
 
 def _bare(path: Path) -> Callable[[int], None]:
-    model = mujoco.MjModel.from_xml_path(str(path))
-    data = mujoco.MjData(model)
+    model, data = load(path)
 
     def loop(steps: int) -> None:
         for _ in range(steps):
@@ -73,8 +63,7 @@ def _bare(path: Path) -> Callable[[int], None]:
 
 
 def _append(path: Path) -> Callable[[int], None]:
-    model = mujoco.MjModel.from_xml_path(str(path))
-    data = mujoco.MjData(model)
+    model, data = load(path)
 
     def loop(steps: int) -> None:
         rows = []
@@ -87,18 +76,16 @@ def _append(path: Path) -> Callable[[int], None]:
 
 
 def _scene(path: Path, options: sr.recorders.RecorderOptions | None, scenes: list[sr.Scene]) -> Callable[[int], None]:
-    model = mujoco.MjModel.from_xml_path(str(path))
-    data = mujoco.MjData(model)
+    model, data = load(path)
     scene = sr.Scene.from_mujoco(model, data)
     if options is not None:
         scene.start_recording(lambda: data.qpos, options)
     scene.build()
     scenes.append(scene)
-    step = partial(scene.step)
 
     def loop(steps: int) -> None:
         for _ in range(steps):
-            step()
+            scene.step()
         scene.reset()
 
     return loop

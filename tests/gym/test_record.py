@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -83,9 +85,9 @@ def test_an_environment_that_ends_without_close_leaves_a_whole_file(tmp_path) ->
     recorded = Record(env, [(lambda: env.count, sr.recorders.NPZFile(tmp_path / "run.npz"))])
     recorded.reset()
     recorded.step(0)
+    del recorded
     with pytest.warns(sr.SimreelWarning, match=r"run\.npz"):
-        del recorded
-        __import__("gc").collect()
+        gc.collect()
     assert load(tmp_path / "run.npz")["data"].tolist() == [0]
 
 
@@ -105,7 +107,7 @@ def test_a_recorder_that_fails_is_told_and_the_environment_takes_its_step(tmp_pa
 def test_dt_is_that_of_the_environment_or_of_its_pictures_or_1(tmp_path, fps, dt) -> None:
     class Plain(Counter):
         dt = None
-        metadata = {"render_fps": fps} if fps else {}  # noqa: RUF012
+        metadata = {"render_fps": fps} if fps else {}
 
     env = Plain()
     recorded = Record(env, [(lambda: env.count, sr.recorders.NPZFile(tmp_path / "run.npz"))])
@@ -196,8 +198,5 @@ def test_what_is_no_environment_is_named() -> None:
 def test_a_recorder_that_cannot_start_stops_the_others(tmp_path) -> None:
     (tmp_path / "b.npz").write_bytes(b"mine")
     with pytest.raises(TargetExistsError, match=r"b\.npz"):
-        Record(
-            Counter(),
-            [(lambda: 0, sr.recorders.NPZFile(tmp_path / "a.npz")), (lambda: 0, sr.recorders.NPZFile(tmp_path / "b.npz"))],
-        )
+        Record(Counter(), [(lambda: 0, sr.recorders.NPZFile(tmp_path / name)) for name in ("a.npz", "b.npz")])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b.npz"]

@@ -84,7 +84,7 @@ def test_values_that_are_no_numbers_are_told(two_arms: tuple, values: object) ->
 
 def test_worlds_of_a_scene_with_one_world_are_refused(two_arms: tuple) -> None:
     _, first, _ = two_arms
-    with pytest.raises(FieldError, match="envs_idx: .* the scene has one world"):
+    with pytest.raises(FieldError, match=r"envs_idx: .* the scene has one world"):
         first.set_qpos(np.zeros(7), envs_idx=[0])
 
 
@@ -109,7 +109,7 @@ def test_a_sensor_is_found_by_its_name_with_or_without_prefix(two_arms: tuple) -
 def test_an_unknown_sensor_is_told_with_the_nearest(two_arms: tuple) -> None:
     scene, first, _ = two_arms
     name = scene.model.sensor(0).name
-    with pytest.raises(UnknownNameError, match=rf"Did you mean '{name}'"):
+    with pytest.raises(UnknownNameError, match=f"Did you mean '{name}'"):
         first.sensor(name + "x")
 
 

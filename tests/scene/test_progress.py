@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from simreel.scene.progress import Ticker
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_calls_come_at_most_twice_a_second_and_the_first_not_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

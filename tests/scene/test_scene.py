@@ -26,6 +26,11 @@ def arm_scene(dt: float | None = None, **options: object) -> tuple[sr.Scene, obj
     return scene, scene.add_entity(sr.morphs.MJCF(sr.models.path("arm")))
 
 
+def qpos_of(scene: sr.Scene, arm: object) -> object:
+    """A data function that refers to its scene, as most do."""
+    return lambda: arm.get_qpos() * scene.dt
+
+
 def steps_in(path: Path) -> list[int]:
     with np.load(path) as file:
         return file["step"].tolist()
@@ -55,10 +60,10 @@ def test_a_rate_that_does_not_divide_the_steps_warns_once_with_the_rate_that_res
     scene, arm = arm_scene(dt=0.01)
     with pytest.warns(sr.SimreelWarning, match=r"hz=30 .* 33\.3333 Hz") as caught:
         scene.start_recording(arm.get_qpos, sr.recorders.NPZFile(tmp_path / "q.npz", hz=30))
-        scene.build()
-        scene.step(9)
-        scene.stop_recording()
     assert len(caught) == 1
+    scene.build()
+    scene.step(9)
+    scene.stop_recording()
     assert steps_in(tmp_path / "q.npz") == [0, 3, 6, 9]
 
 
@@ -322,9 +327,9 @@ def test_a_recording_block_ends_with_the_state_that_stands(tmp_path: Path) -> No
 def test_an_error_in_a_with_block_comes_through_and_files_are_whole(tmp_path: Path) -> None:
     scene, arm = arm_scene()
     scene.start_recording(arm.get_qpos, sr.recorders.NPZFile(tmp_path / "q.npz"))
+    scene.build()
+    scene.step(3)
     with pytest.raises(ZeroDivisionError), scene:
-        scene.build()
-        scene.step(3)
         1 / 0  # noqa: B018
     assert steps_in(tmp_path / "q.npz") == [0, 1, 2, 3]
 
@@ -332,10 +337,10 @@ def test_an_error_in_a_with_block_comes_through_and_files_are_whole(tmp_path: Pa
 def test_an_error_of_the_user_goes_before_one_of_closing(tmp_path: Path) -> None:
     scene, arm = arm_scene()
     scene.start_recording(arm.get_qpos, sr.recorders.NPZFile(tmp_path / "q.npz"))
+    scene.build()
+    scene.step()
+    scene.start_recording(lambda: 1 / 0, sr.recorders.NPZFile(tmp_path / "never.npz"))
     with pytest.raises(ZeroDivisionError) as caught, scene:
-        scene.build()
-        scene.step()
-        scene.start_recording(lambda: 1 / 0, sr.recorders.NPZFile(tmp_path / "never.npz"))
         1 / 0  # noqa: B018
     assert "never.npz" in caught.value.__notes__[0]
 
@@ -455,7 +460,7 @@ def test_a_recorder_that_ends_lets_the_step_and_the_others_go_on(tmp_path: Path)
 
 def test_a_stopped_recorder_keeps_no_scene_alive(tmp_path: Path) -> None:
     scene, arm = arm_scene()
-    recorder = scene.start_recording(lambda: arm.get_qpos() * scene.dt, sr.recorders.NPZFile(tmp_path / "q.npz"))
+    recorder = scene.start_recording(qpos_of(scene, arm), sr.recorders.NPZFile(tmp_path / "q.npz"))
     scene.build()
     scene.step(3)
     scene.stop_recording()
@@ -468,11 +473,11 @@ def test_a_stopped_recorder_keeps_no_scene_alive(tmp_path: Path) -> None:
 
 def test_a_forgotten_scene_closes_its_files_and_names_them(tmp_path: Path) -> None:
     scene, arm = arm_scene()
-    scene.start_recording(lambda: arm.get_qpos() * scene.dt, sr.recorders.NPZFile(tmp_path / "q.npz"))
+    scene.start_recording(qpos_of(scene, arm), sr.recorders.NPZFile(tmp_path / "q.npz"))
     scene.build()
     scene.step(3)
+    del scene, arm
     with pytest.warns(sr.SimreelWarning, match=r"q\.npz"):
-        del scene, arm
         gc.collect()
     assert steps_in(tmp_path / "q.npz") == [0, 1, 2]
 

@@ -97,7 +97,7 @@ def test_a_world_that_blows_up_is_named_and_the_data_up_to_there_is_whole(tmp_pa
         assert file["episode"][-1].tolist() == [0, 0, 1, 0]
 
 
-def record_worlds(tmp_path, n_envs: int, steps: int, resets: dict[int, list[int]], controls: np.ndarray, hz: float | None):
+def record_worlds(tmp_path, n_envs: int, steps: int, resets: dict[int, list[int]], controls: np.ndarray, hz):
     scene, robot = quadrupeds(n_envs)
     options = sr.recorders.NPZFile(tmp_path / f"run_{n_envs}.npz", hz=hz)
     scene.start_recording(lambda: {"qpos": robot.get_qpos(), "pos": robot.get_pos()}, options)
@@ -158,7 +158,8 @@ def compare_with_alone(tmp_path, n_envs: int, steps: int, hz: float | None, worl
 
 def test_csv_has_a_row_for_each_world(tmp_path) -> None:
     scene, robot = quadrupeds(2)
-    scene.start_recording(lambda: {"z": robot.get_qpos()[:, 2], "id": np.arange(2)}, sr.recorders.CSVFile(tmp_path / "q.csv"))
+    options = sr.recorders.CSVFile(tmp_path / "q.csv")
+    scene.start_recording(lambda: {"z": robot.get_qpos()[:, 2], "id": np.arange(2)}, options)
     scene.step(2)
     scene.reset([1])
     scene.step()

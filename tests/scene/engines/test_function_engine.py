@@ -30,9 +30,7 @@ class Pendulum:
 
 def test_a_simulator_of_functions_is_recorded_as_any_other(tmp_path) -> None:
     pendulum = Pendulum()
-    engine = FunctionEngine(
-        pendulum.step, dt=pendulum.dt, get_state=pendulum.get_state, set_state=pendulum.set_state
-    )
+    engine = FunctionEngine(pendulum.step, dt=pendulum.dt, get_state=pendulum.get_state, set_state=pendulum.set_state)
     with sr.Scene(engine=engine) as scene:
         scene.start_recording(lambda: pendulum.state, sr.recorders.NPZFile(tmp_path / "run.npz", hz=50))
         scene.build()

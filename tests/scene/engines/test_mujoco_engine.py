@@ -18,9 +18,10 @@ STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 MUSCLE = """<mujoco><option timestep="0.002"/><worldbody><body><joint name="j" axis="0 1 0" damping="1"/>
 <geom type="capsule" size="0.02" fromto="0 0 0 0 0 -.4"/><site name="a" pos="0.05 0 0"/></body>
-<site name="b" pos="0.1 0 0.3"/></worldbody><tendon><spatial name="t"><site site="a"/><site site="b"/></spatial></tendon>
-<actuator><muscle tendon="t" ctrllimited="true" ctrlrange="0 1"/></actuator>
-<sensor><actuatorfrc actuator="muscle"/></sensor></mujoco>""".replace("<muscle ", '<muscle name="muscle" ')
+<site name="b" pos="0.1 0 0.3"/></worldbody>
+<tendon><spatial name="t"><site site="a"/><site site="b"/></spatial></tendon>
+<actuator><muscle name="muscle" tendon="t" ctrllimited="true" ctrlrange="0 1"/></actuator>
+<sensor><actuatorfrc actuator="muscle"/></sensor></mujoco>"""
 
 DELAYED = """<mujoco><option timestep="0.002"/><worldbody><body><joint name="j" axis="0 1 0" damping="1"/>
 <geom type="capsule" size="0.02" fromto="0 0 0 0 0 -.4"/></body></worldbody>
@@ -120,9 +121,8 @@ def test_what_a_sample_sees_belongs_together(name: str, method: str) -> None:
     if method != "discrete":
         stages.append(mujoco.mjtStage.mjSTAGE_ACC)
     of_stage = np.isin(model.sensor_needstage, [int(stage) for stage in stages])
-    columns = np.concatenate(
-        [np.arange(a, a + n) for a, n in zip(model.sensor_adr[of_stage], model.sensor_dim[of_stage], strict=True)] or [[]]
-    ).astype(int)
+    starts, sizes = model.sensor_adr[of_stage], model.sensor_dim[of_stage]
+    columns = np.concatenate([[], *map(np.arange, starts, starts + sizes)]).astype(int)
 
     def check(step: int) -> None:
         state = np.empty(mujoco.mj_stateSize(model, STATE))
