@@ -290,12 +290,13 @@ class RecorderManager:
 def _close_forgotten(recorders: list[Recorder[Any]]) -> None:
     open_ones = [recorder for recorder in recorders if recorder.is_alive]
     # The garbage collector runs on any thread. A worker cannot wait for itself; the exit handler does.
-    here = threading.current_thread()
-    is_worker = here in {recorder._thread for recorder in recorders}
+    # By number: asked on a thread that is ending, current_thread() makes a dummy that stays for ever.
+    here = threading.get_ident()
+    workers = {recorder: thread.ident for recorder in recorders if (thread := recorder._thread) is not None}
     # Also those that failed: their workers wait for the end.
     for recorder in recorders:
-        recorder._post_close(at_once=recorder._thread is not here)
-    if is_worker:
+        recorder._post_close(at_once=workers.get(recorder) != here)
+    if here in workers.values():
         exiting.wait_at_exit(recorders)
     else:
         for recorder in recorders:

@@ -373,3 +373,29 @@ def test_ctrl_c_while_the_end_is_posted_leaves_it_to_the_next_stop(still_scene, 
     scene.stop_recording()
     assert recorder.rows[:3] == [0, 1, 2]
     assert recorder.calls == ["build", "cleanup"]
+
+
+def test_a_scene_collected_by_a_thread_of_unknown_origin_leaves_no_dummy_thread(still_scene, fake):
+    """As by a worker in its last instant: Python makes a lasting dummy for whoever asks for the current thread."""
+    import _thread
+
+    scene = still_scene()
+    scene.start_recording(lambda s=scene: s.step_count, fake())
+    scene.build()
+    scene.stop_recording()
+    done = _thread.allocate_lock()
+    done.acquire()
+    before = threading.enumerate()
+
+    def collect():
+        gc.collect()
+        done.release()
+
+    gc.disable()
+    try:
+        del scene
+        _thread.start_new_thread(collect, ())
+        assert done.acquire(timeout=30)
+    finally:
+        gc.enable()
+    assert threading.enumerate() == before

@@ -1,0 +1,223 @@
+"""Steps and resets: the clock, the engine, and when the recorders of a scene sample."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+from simreel.errors import OptionsError, SceneStateError, SimreelError, UnstableError
+from simreel.recorders.manager import RecorderManager
+from simreel.scene.clock import Clock
+from simreel.scene.engines.keyframes import keyframe_id
+from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
+from simreel.scene.engines.mujoco_engine import MuJoCoEngine
+from simreel.scene.engines.protocol import SplitEngine
+from simreel.scene.ids import world_ids
+from simreel.scene.progress import Progress, Ticker
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from simreel.recorders.worlds import WorldIds
+    from simreel.scene.engines.protocol import Engine
+
+__all__ = ["StepLoop"]
+
+
+class StepLoop:
+    """What of a scene takes steps.
+
+    A sample belongs to step k, at time `k * dt`, with the state that step k starts from and the inputs it will consume.
+    `step()` first lets the due recorders sample, then advances.
+    """
+
+    def __init__(self, dt: float, engine: Engine | None) -> None:
+        self._engine = engine
+        self._clock = Clock(dt)
+        self._manager = RecorderManager(self._clock, self._refresh_engine)
+        self._agenda = self._manager.agenda
+        self._tickers: list[Ticker] = []
+        self._is_built = False
+        self._is_destroyed = False
+        self._advance: Callable[[], None]
+        self._sampled_step: Callable[[Callable[[int], None], int], None]
+        self._refuse_steps(SceneStateError("scene.step()", "the scene is not built: call scene.build() first"))
+
+    def step(self, n: int = 1) -> None:
+        """Lets the due recorders sample, then advances, n times.
+
+        Raises:
+            UnstableError: the simulation has NaN or huge values; `reset` goes on.
+            SimreelError: a recorder failed. The step was taken and the others sampled.
+        """
+        if n != 1:
+            for _ in range(_count(n)):
+                self.step()
+            return
+        clock, agenda = self._clock, self._agenda
+        step = clock.step
+        try:
+            if step < agenda.next_step:
+                self._advance()
+            # A report that waits says nothing of whether somebody samples.
+            elif agenda.next_step >= 0 or self._manager.is_due(step):
+                self._sampled_step(self._manager.sample, step)
+            else:
+                self._advance()
+        except UnstableError as error:
+            self._stop_at(error)
+        clock.step = step + 1
+        if agenda.reports:
+            self._manager.raise_reports()
+        if self._tickers:
+            self._tick()
+
+    def _stop_at(self, error: UnstableError) -> NoReturn:
+        clock = self._clock
+        if clock.unstable:
+            # It was refused, not taken.
+            raise error
+        unstable = UnstableError(error.reason, clock.step, error.worlds)
+        clock.fail(error.worlds)
+        if error.worlds:
+            # The other worlds have taken the step.
+            clock.step += 1
+        self._refuse_steps(unstable)
+        raise unstable from None
+
+    def _tick(self) -> None:
+        for ticker in self._tickers:
+            ticker.tick()
+
+    def _allow_steps(self) -> None:
+        engine = self._engine
+        assert engine is not None
+        self._advance = engine.step
+        self._sampled_step = engine.sampled_step if isinstance(engine, SplitEngine) else _sample_and_step(engine)
+
+    def _refuse_steps(self, error: SimreelError) -> None:
+        def refuse(*_: object) -> None:
+            raise error
+
+        self._advance = self._sampled_step = refuse
+
+    def reset(self, envs_idx: ArrayLike | None = None, keyframe: int | str | None = None) -> None:
+        """Ends the episode and returns to the built state, or to a keyframe.
+
+        Args:
+            envs_idx: the worlds to reset, by number or as a mask, (k,) int or (n_envs,) bool; the others run on, and no
+                sample is taken. None: all worlds, after a last sample where it is due; the clock starts from 0.
+            keyframe: its name or number.
+
+        Raises:
+            UnknownNameError: the model has no such keyframe.
+            FieldError: there is no such world.
+            SimreelError: a recorder failed; the scene was reset.
+        """
+        engine = self._built_engine("scene.reset()")
+        if keyframe is not None:
+            if not isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
+                raise SceneStateError(f"scene.reset(keyframe={keyframe!r})", "only MuJoCo models have keyframes")
+            keyframe = keyframe_id(engine.model, keyframe)
+        ids = self._end_episode("scene.reset", envs_idx)
+        if isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
+            engine.reset(ids, keyframe)
+        else:
+            engine.reset(ids)
+        if not self._clock.unstable:
+            self._allow_steps()
+        self._manager.raise_reports()
+
+    def _end_episode(self, call: str, envs_idx: ArrayLike | None) -> WorldIds | None:
+        ids = None if envs_idx is None else world_ids(call, envs_idx, self._clock.n_envs)
+        self._manager.end_episode(ids)
+        self._clock.reset(ids)
+        return ids
+
+    def refresh(self) -> None:
+        """Brings poses and sensors up to date with the state, which a step leaves one step behind."""
+        self._built_engine("scene.refresh()").refresh()
+
+    def sample(self) -> None:
+        """Takes the due samples of the state that stands, then counts one step that somebody else is about to take.
+
+        For a loop of your own: call it before each of your steps. Poses and sensors are brought up to date first, which
+        leaves the run as it is.
+
+        Raises:
+            SimreelError: a recorder failed. The others sampled, and the step is counted.
+        """
+        engine, clock = self._built_engine("scene.sample()"), self._clock
+        if self._manager.is_due(clock.step):
+            engine.refresh()
+            self._manager.sample(clock.step)
+        clock.step += 1
+        self._manager.raise_reports()
+        self._tick()
+
+    def mark_reset(self, envs_idx: ArrayLike | None = None) -> None:
+        """Ends the episode where somebody else resets, and touches no state.
+
+        Args:
+            envs_idx: the worlds that are being reset, by number or as a mask; nothing is sampled. None: all worlds;
+                call it before that reset: the state that stands is sampled if due, and the clock starts from 0.
+
+        Raises:
+            FieldError: there is no such world.
+            SimreelError: a recorder failed; the episode was ended.
+        """
+        self._built_engine("scene.mark_reset()")
+        self._end_episode("scene.mark_reset", envs_idx)
+        self._manager.raise_reports()
+
+    def on_progress(self, callback: Callable[[Progress], None]) -> None:
+        """Calls `callback` with a Progress after a step, at most twice a second of wall time."""
+
+        def call() -> None:
+            clock = self._clock
+            statuses = tuple((recorder.label, recorder.status) for recorder in self._manager.recorders)
+            callback(Progress(clock.step, clock.step * clock.dt, statuses))
+
+        self._tickers.append(Ticker(call))
+
+    def _check_alive(self, call: str) -> None:
+        if self._is_destroyed:
+            raise SceneStateError(call, "the scene was destroyed")
+
+    def _any_engine(self, call: str) -> Engine:
+        self._check_alive(call)
+        if self._engine is None:
+            raise SceneStateError(call, "the scene is not built: call scene.build() first")
+        return self._engine
+
+    def _built_engine(self, call: str) -> Engine:
+        engine = self._any_engine(call)
+        if not self._is_built:
+            raise SceneStateError(call, "the scene is not built: call scene.build() first")
+        return engine
+
+    def _refresh_engine(self) -> None:
+        if self._engine is not None:
+            self._engine.refresh()
+
+
+def _sample_and_step(engine: Engine) -> Callable[[Callable[[int], None], int], None]:
+    """`sampled_step` for an engine that has none."""
+
+    def sampled_step(sample: Callable[[int], None], step: int) -> None:
+        engine.refresh()
+        sample(step)
+        engine.step()
+
+    return sampled_step
+
+
+def _count(n: int) -> int:
+    try:
+        count = operator.index(n)
+    except TypeError:
+        count = -1
+    if count < 0:
+        raise OptionsError("step", [f"n = {n!r}: a whole number of at least 0 is needed"])
+    return count
