@@ -117,7 +117,10 @@ class RecorderManager:
         return Timing.at(recorder.options.hz, clock.dt, clock.n_envs, recorder.label)
 
     sample: Callable[[int], None]
-    """Has the due recorders sample; one is due. An error ends that recorder and waits for `raise_reports`."""
+    """Has the due recorders sample, of which there is one, and counts the step.
+
+    An error ends that recorder and waits for `raise_reports`.
+    """
 
     def _sample_due(self, step: int) -> None:
         for sampler in self._active:
@@ -126,13 +129,14 @@ class RecorderManager:
                     sampler.take(step)
                 except Exception as error:  # noqa: BLE001 - a data function may raise anything
                     self._fail(sampler, step, error)
+        self._clock.step = step + 1
         self._plan(step + 1)
         if len(self._active) == 1:
             self.sample = self._sample_only(*self._active)
 
     def _sample_only(self, sampler: Sampler) -> Callable[[int], None]:
         """`_sample_due` for a single recorder, without what that needs for several."""
-        agenda, stride = self.agenda, sampler.stride
+        agenda, clock, stride = self.agenda, self._clock, sampler.stride
 
         def sample(step: int) -> None:
             # First: a data function that starts, stops, pauses or resumes a recorder plans anew.
@@ -145,6 +149,7 @@ class RecorderManager:
                 # Ctrl-C: the step is not taken, and the next one is this one again.
                 self._plan(step)
                 raise
+            clock.step = step + 1
             if agenda.reports:
                 agenda.next_step = -1
 

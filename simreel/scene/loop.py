@@ -58,31 +58,31 @@ class StepLoop:
         clock, agenda = self._clock, self._agenda
         step = clock.step
         try:
-            if step < agenda.next_step:
-                self._advance()
             # A report that waits says nothing of whether somebody samples.
-            elif agenda.next_step >= 0 or self._manager.is_due(step):
+            if step >= agenda.next_step and (agenda.next_step >= 0 or self._manager.is_due(step)):
                 self._sampled_step(self._manager.sample, step)
             else:
+                # Before the engine moves, as `sample` does: Ctrl-C comes when MuJoCo returns, with the step taken.
+                clock.step = step + 1
                 self._advance()
         except UnstableError as error:
-            self._stop_at(error)
-        clock.step = step + 1
+            self._stop_at(step, error)
+        except Exception:
+            clock.step = step
+            raise
         if agenda.reports:
             self._manager.raise_reports()
         if self._tickers:
             self._tick()
 
-    def _stop_at(self, error: UnstableError) -> NoReturn:
+    def _stop_at(self, step: int, error: UnstableError) -> NoReturn:
         clock = self._clock
+        # Other worlds have taken the step, unless it was refused.
+        clock.step = step + 1 if error.worlds and not clock.unstable else step
         if clock.unstable:
-            # It was refused, not taken.
             raise error
-        unstable = UnstableError(error.reason, clock.step, error.worlds)
+        unstable = UnstableError(error.reason, step, error.worlds)
         clock.fail(error.worlds)
-        if error.worlds:
-            # The other worlds have taken the step.
-            clock.step += 1
         self._refuse_steps(unstable)
         raise unstable from None
 
@@ -152,7 +152,8 @@ class StepLoop:
         if self._manager.is_due(clock.step):
             engine.refresh()
             self._manager.sample(clock.step)
-        clock.step += 1
+        else:
+            clock.step += 1
         self._manager.raise_reports()
         self._tick()
 
