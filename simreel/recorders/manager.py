@@ -135,14 +135,14 @@ class RecorderManager:
             self.sample = self._sample_only(*self._active)
 
     def _sample_only(self, sampler: Sampler) -> Callable[[int], None]:
-        """`_sample_due` for a single recorder, without what that needs for several."""
-        agenda, clock, stride = self.agenda, self._clock, sampler.stride
+        """`_sample_due` for a single recorder that has its first sample, without what that needs for several."""
+        agenda, clock, stride, take = self.agenda, self._clock, sampler.stride, sampler.take
 
         def sample(step: int) -> None:
             # First: a data function that starts, stops, pauses or resumes a recorder plans anew.
             agenda.next_step = step + stride
             try:
-                sampler.take(step)
+                take(step)
             except Exception as error:  # noqa: BLE001 - as in _sample_due
                 self._fail(sampler, step, error)
             except BaseException:

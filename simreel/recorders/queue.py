@@ -39,11 +39,11 @@ _MIN_BLOCKS = 8
 class Block:
     """Samples of consecutive due steps: row i is that of step `first + i * stride`."""
 
-    __slots__ = ("capacity", "claimed", "first", "nbytes", "parts")
+    __slots__ = ("claimed", "end", "first", "nbytes", "parts")
 
-    def __init__(self, first: int, capacity: int) -> None:
+    def __init__(self, first: int, end: int) -> None:
         self.first = first
-        self.capacity = capacity
+        self.end = end
         self.parts: list[bytes] = []
         self.nbytes = 0  # Known when the block is closed.
         self.claimed = 0
@@ -123,7 +123,7 @@ class SampleQueue:
             capacity = self._wait_for_room(len(raw) + _ROW_OVERHEAD)
             if self._is_closed:  # While it waited: the data function of another recorder, or a finalizer.
                 return
-            block = Block(step, capacity)
+            block = Block(step, step + capacity * self.stride)
             block.parts.append(raw)
             # Ctrl-C is raised after a call, not after a store: with these two lines it finds both done or none.
             self.open = block

@@ -56,8 +56,7 @@ class Sampler:
                 raw = pack(data)
             block = queue.open
             parts = block.parts
-            rows = len(parts)
-            if rows < block.capacity and step == block.first + rows * stride:
+            if step == block.first + len(parts) * stride < block.end:
                 parts.append(raw)
             else:
                 append_slow(step, raw)

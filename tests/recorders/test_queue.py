@@ -20,7 +20,7 @@ def fill(queue, steps, size=8):
     """As the sampler does: to the open block where the row has room and follows."""
     for step in steps:
         raw, block = step.to_bytes(2, "big") * (size // 2), queue.open
-        if len(block.parts) < block.capacity and step == block.first + len(block.parts) * queue.stride:
+        if step == block.first + len(block.parts) * queue.stride < block.end:
             block.parts.append(raw)
         else:
             queue.append(step, raw)
