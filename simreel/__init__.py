@@ -1,4 +1,4 @@
-"""Records physics simulations, replays them and runs them again.
+"""Records physics simulations to files that survive a crash.
 
 Each name is loaded on first use: `import simreel` alone loads neither numpy nor pydantic.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from simreel._version import __version__
 
 if TYPE_CHECKING:
-    from simreel import errors, gym, models, options, recorders, scene
+    from simreel import errors, gym, models, options, recorders, scene, testing
     from simreel.errors import SimreelWarning
     from simreel.options import SimOptions, morphs
     from simreel.recorders import Recorder, RecorderManager, register_recording
@@ -32,6 +32,7 @@ __all__ = [
     "recorders",
     "register_recording",
     "scene",
+    "testing",
 ]
 
 # Each public name and the module that holds it; a name that is None there is the module itself.
@@ -49,6 +50,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "recorders": ("simreel.recorders", None),
     "register_recording": ("simreel.recorders", "register_recording"),
     "scene": ("simreel.scene", None),
+    "testing": ("simreel.testing", None),
 }
 
 

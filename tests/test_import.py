@@ -12,7 +12,7 @@ PUBLIC = {
     for module, names in {
         "simreel": """
             Recorder RecorderManager Scene SimOptions SimreelWarning __version__ errors gym models morphs options
-            recorders register_recording scene
+            recorders register_recording scene testing
         """,
         "simreel.errors": """
             DamagedFileError DuplicateTargetError MissingExtraError MissingFileError ModelError OptionsConflictError
@@ -27,6 +27,8 @@ PUBLIC = {
             Box Capsule Cylinder MJCF ModelFile Morph PlanarArm PlanarLink Plane Primitive Sphere URDF
         """,
         "simreel.scene": "Engine Entity FunctionEngine Progress Scene SplitEngine",
+        "simreel.testing": "FakeEngine RecorderContract strategies",
+        "simreel.testing.strategies": "samples series",
         "simreel.recorders": """
             CSVFile CSVFileWriter Column FileOptions FileRecorder NPZFile NPZFileWriter Recorder RecorderInfo
             RecorderManager RecorderOptions RecorderStatus Schema Timing available recover register_recording

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simreel.errors import RegistrationError, UnknownRecorderError
-from simreel.recorders.plugins import load_all, load_owner
+from simreel.errors import RegistrationError, SimreelWarning, UnknownRecorderError
+from simreel.recorders.plugins import Plugin, load_all, owners, plugins
 
 if TYPE_CHECKING:
     from simreel.options.recorders import RecorderOptions
@@ -72,18 +73,51 @@ def _is_same(known: type, cls: type) -> bool:
 def recorder_for(options_class: type[RecorderOptions]) -> type[Recorder[Any]]:
     """The recorder of an options class, or of the nearest class that it derives from.
 
+    The plugins of the package that defines the class are loaded, and those that are named after a built-in class, since
+    they may replace its recorder. All others are loaded only where nobody records the class.
+
     Raises:
         UnknownRecorderError: none is registered. It names the plugins that cannot be loaded.
     """
-    if _known(options_class) is None:
-        load_owner(options_class)
-    if (known := _nearest(options_class)) is not None:
+    asked = list(_load_for(options_class))
+    known = _nearest(options_class)
+    if known is not None:
+        _warn_of_broken(options_class, known, asked)
         return known
     broken = {plugin.entry.name: plugin.error for plugin in load_all() if plugin.error is not None}
     if (known := _nearest(options_class)) is not None:
         return known
     names = {*BUILTIN, *(cls.__name__ for cls in _registered)}
     raise UnknownRecorderError(options_class.__name__, sorted(names), broken)
+
+
+def _load_for(options_class: type[RecorderOptions]) -> Iterator[Plugin]:
+    """Loads the plugins that may record a class, and gives each."""
+    if options_class in _registered and _home(options_class) is None:
+        return
+    for plugin in owners(options_class.__module__):
+        plugin.load()
+        yield plugin
+        if options_class in _registered:
+            return
+    # Whether they were imported before must not decide who records a built-in class.
+    builtin = {cls.__name__ for cls in options_class.__mro__ if _home(cls) is not None}
+    for plugin in plugins():
+        if plugin.entry.name in builtin:
+            plugin.load()
+            yield plugin
+
+
+def _warn_of_broken(options_class: type[RecorderOptions], known: type[Recorder[Any]], asked: Iterable[Plugin]) -> None:
+    """Says so where a plugin would have recorded a class and cannot be loaded, so that another recorder does."""
+    for plugin in asked:
+        if plugin.error is not None and not (options_class in _registered and _home(options_class) is None):
+            warnings.warn(
+                f"{options_class.__name__} is recorded by {known.__name__}: plugin {plugin.entry.name} of "
+                f"{plugin.source} cannot be loaded ({plugin.error})",
+                SimreelWarning,
+                stacklevel=5,
+            )
 
 
 @dataclass(frozen=True)
@@ -104,21 +138,45 @@ class RecorderInfo:
 
 
 def available() -> dict[str, RecorderInfo]:
-    """All recorders by name: ours, those of plugins (which are loaded), and those registered by this program."""
+    """All recorders by name: ours, those of plugins (which are loaded), and those registered by this program.
+
+    Of two with the same name the later one is listed with its module, or where it cannot be loaded with its package.
+    """
     from simreel.options import recorders as builtin_options
 
-    found = {name: RecorderInfo(name, "simreel", getattr(builtin_options, name)) for name in BUILTIN}
-    owners = {}
-    for plugin in load_all():
-        owners[plugin.entry.module.partition(".")[0]] = plugin.source
-        if plugin.error is not None:
-            found[plugin.entry.name] = RecorderInfo(plugin.entry.name, plugin.source, None, plugin.error)
-    for options_class, cls in _registered.items():
+    loaded = list(load_all())
+    found: dict[str, RecorderInfo] = {}
+    for options_class in [getattr(builtin_options, name) for name in BUILTIN] + list(_registered):
         name = options_class.__name__
-        if name not in found or found[name].options_class is not options_class:
-            package = cls.__module__.partition(".")[0]
-            found[name] = RecorderInfo(name, owners.get(package, cls.__module__), options_class)
+        if name in found:
+            if found[name].options_class is options_class:
+                continue
+            name = f"{options_class.__module__}.{name}"
+        found[name] = RecorderInfo(name, _source(options_class), options_class)
+    for plugin in loaded:
+        error = plugin.error
+        if error is None and not _has_registered(plugin):
+            error = "it registers no recorder: @register_recording(MyOptions) is missing"
+        if error is not None:
+            name = plugin.entry.name if plugin.entry.name not in found else f"{plugin.entry.name} of {plugin.source}"
+            found[name] = RecorderInfo(plugin.entry.name, plugin.source, None, error)
     return found
+
+
+def _source(options_class: type[RecorderOptions]) -> str:
+    recorder = _registered.get(options_class)
+    if recorder is None or recorder.__module__ in BUILTIN.values():
+        return "simreel"
+    own = owners(recorder.__module__)
+    return own[0].source if own else recorder.__module__
+
+
+def _has_registered(plugin: Plugin) -> bool:
+    """Whether a recorder of its package is registered, or one of another for the options that it is named after."""
+    return any(
+        plugin in owners(recorder.__module__) or plugin.entry.name == options_class.__name__
+        for options_class, recorder in _registered.items()
+    )
 
 
 def _nearest(options_class: type[RecorderOptions]) -> type[Recorder[Any]] | None:
@@ -127,10 +185,15 @@ def _nearest(options_class: type[RecorderOptions]) -> type[Recorder[Any]] | None
 
 def _known(options_class: type[RecorderOptions], module: str | None = None) -> type[Recorder[Any]] | None:
     """The recorder of exactly this options class; a built-in one is imported, unless it is `module` that asks."""
-    from simreel.options import recorders as builtin_options
-
-    name = options_class.__name__
-    home = BUILTIN.get(name) if getattr(builtin_options, name, None) is options_class else None
+    home = _home(options_class)
     if options_class not in _registered and home is not None and home != module:
         importlib.import_module(home)
     return _registered.get(options_class)
+
+
+def _home(options_class: type) -> str | None:
+    """The module of a built-in recorder, for its options class."""
+    from simreel.options import recorders as builtin_options
+
+    name = options_class.__name__
+    return BUILTIN.get(name) if getattr(builtin_options, name, None) is options_class else None

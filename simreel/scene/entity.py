@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from simreel.options.morphs import Morph
     from simreel.scene.compile import EntityIndex, Ids
-    from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
-    from simreel.scene.engines.mujoco_engine import MuJoCoEngine
+    from simreel.scene.engines.model_engine import ModelEngine
 
 __all__ = ["Entity"]
 
@@ -49,7 +48,7 @@ class Entity:
         self._index: EntityIndex = _UNBUILT
         self._engine = self._qpos = self._qvel = self._ctrl = _UNBUILT
 
-    def _bind(self, engine: MuJoCoEngine | MuJoCoBatchEngine) -> None:
+    def _bind(self, engine: ModelEngine) -> None:
         """Takes live views of the engine's arrays: they stay the same memory for the life of the engine."""
         self._engine = engine
         self._qpos = _View(engine, "qpos", self._index.qpos)
@@ -142,9 +141,7 @@ class _View:
 
     __slots__ = ("_array", "_columns", "_n_envs", "get")
 
-    def __init__(
-        self, engine: MuJoCoEngine | MuJoCoBatchEngine, field: str, columns: slice | np.ndarray[Any, Any]
-    ) -> None:
+    def __init__(self, engine: ModelEngine, field: str, columns: slice | np.ndarray[Any, Any]) -> None:
         self._n_envs = engine.n_envs
         self._array = array = engine.array(field)
         self._columns = columns

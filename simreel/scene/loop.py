@@ -10,8 +10,7 @@ from simreel.errors import OptionsError, SceneStateError, SimreelError, Unstable
 from simreel.recorders.manager import RecorderManager
 from simreel.scene.clock import Clock
 from simreel.scene.engines.keyframes import keyframe_id
-from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
-from simreel.scene.engines.mujoco_engine import MuJoCoEngine
+from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.protocol import SplitEngine
 from simreel.scene.ids import world_ids
 from simreel.scene.progress import Progress, Ticker
@@ -117,11 +116,11 @@ class StepLoop:
         """
         engine = self._built_engine("scene.reset()")
         if keyframe is not None:
-            if not isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
+            if not isinstance(engine, ModelEngine):
                 raise SceneStateError(f"scene.reset(keyframe={keyframe!r})", "only MuJoCo models have keyframes")
             keyframe = keyframe_id(engine.model, keyframe)
         ids = self._end_episode("scene.reset", envs_idx)
-        if isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
+        if isinstance(engine, ModelEngine):
             engine.reset(ids, keyframe)
         else:
             engine.reset(ids)

@@ -16,7 +16,7 @@ from simreel.options.recorders import RecorderOptions
 from simreel.options.sim import SimOptions
 from simreel.options.viewer import ViewerOptions
 from simreel.scene.compile import compile_scene, load_morph, scene_timestep
-from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
+from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 from simreel.scene.entity import Entity
 from simreel.scene.loop import StepLoop
@@ -124,7 +124,7 @@ class Scene(StepLoop):
             hold_messages()
             self._release = weakref.finalize(self, release_messages)
         engine.build(n_envs)
-        if isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
+        if isinstance(engine, ModelEngine):
             for entity in self._entities:
                 entity._bind(engine)
         self._clock.dt = engine.dt
@@ -264,7 +264,7 @@ class Scene(StepLoop):
     def data(self) -> mujoco.MjData:
         """State, inputs, and what is derived from them; without worlds only."""
         engine = self._mujoco("scene.data")
-        if isinstance(engine, MuJoCoBatchEngine):
+        if not isinstance(engine, MuJoCoEngine):
             raise SceneStateError("scene.data", "many worlds have no single MjData; use scene.engine.batch")
         return engine.data
 
@@ -309,9 +309,9 @@ class Scene(StepLoop):
             name = f"{stem}_{number}"
         return name
 
-    def _mujoco(self, call: str) -> MuJoCoEngine | MuJoCoBatchEngine:
+    def _mujoco(self, call: str) -> ModelEngine:
         engine = self._any_engine(call)
-        if not isinstance(engine, MuJoCoEngine | MuJoCoBatchEngine):
+        if not isinstance(engine, ModelEngine):
             raise SceneStateError(call, f"the engine is a {type(engine).__name__}, not MuJoCo")
         return engine
 

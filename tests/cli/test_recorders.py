@@ -1,7 +1,15 @@
 import pytest
 
 from simreel.options.recorders import NPZFile
+from simreel.recorders import registry
 from simreel.recorders.registry import BUILTIN
+
+
+@pytest.fixture(autouse=True)
+def _ours_alone(monkeypatch):
+    """Other test modules register recorders of their own."""
+    ours = {options: cls for options, cls in registry._registered.items() if cls.__module__.startswith("simreel.")}
+    monkeypatch.setattr(registry, "_registered", ours)
 
 
 def test_each_recorder_is_a_line_with_its_suffix_and_what_it_does(call):

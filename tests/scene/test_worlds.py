@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
+import mujoco
 import numpy as np
 import pytest
 
@@ -65,8 +69,6 @@ def test_there_is_no_single_data_with_worlds() -> None:
 
 
 def test_from_mujoco_starts_every_world_from_its_data() -> None:
-    import mujoco
-
     model = mujoco.MjModel.from_xml_path(str(sr.models.path("quadruped")))
     data = mujoco.MjData(model)
     data.qpos[2] = 0.77
@@ -177,3 +179,23 @@ def test_csv_has_a_row_for_each_world(tmp_path) -> None:
         ("0.006", "0", "0", "0.006", "0"),
         ("0.006", "1", "1", "0.002", "1"),
     ]
+
+
+def test_a_callback_that_was_set_before_simreel_does_not_keep_the_scene_from_being_imported() -> None:
+    program = """
+import mujoco
+def control(model, data):
+    data.ctrl[0] = 0.1
+mujoco.set_mjcb_control(control)
+import simreel as sr
+path = str(sr.models.path("cartpole"))
+mujoco.set_mjcb_control(None)
+model = mujoco.MjModel.from_xml_path(path)
+mujoco.set_mjcb_control(control)
+scene = sr.Scene.from_mujoco(model)
+scene.build()
+scene.step(3)
+print(scene.data.ctrl[0])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("0.1", "")

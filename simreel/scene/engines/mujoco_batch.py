@@ -11,6 +11,7 @@ from mujoco.batch import Batch, SimulationError
 
 from simreel.errors import SceneStateError, UnstableError
 from simreel.scene.engines.keyframes import keyframe_id
+from simreel.scene.engines.model_engine import ModelEngine
 
 if TYPE_CHECKING:
     from simreel.recorders.worlds import WorldIds
@@ -53,7 +54,7 @@ class _Batch(Batch):  # type: ignore[misc] # mujoco has no stubs
         return array
 
 
-class MuJoCoBatchEngine:
+class MuJoCoBatchEngine(ModelEngine):
     """Steps `n_envs` worlds on all cores; each world's run is to the bit what it is alone.
 
     Args:
@@ -64,9 +65,8 @@ class MuJoCoBatchEngine:
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, n_envs: int, substeps: int = 1) -> None:
-        self.model = model
+        super().__init__(model, substeps)
         self.n_envs = n_envs
-        self._substeps = substeps
         sleeps = model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_SLEEP | mujoco.mjtEnableBit.mjENBL_IPC)
         fits = n_envs * _touched_bytes(data) <= _PERSISTENT_BYTES
         self.batch = _Batch(model, n_envs, persistent=bool(sleeps) or fits)
@@ -76,11 +76,6 @@ class MuJoCoBatchEngine:
         self._bad = self.batch.warning[:, _BAD, 1]
         self._was_bad = self._bad.copy()
         self._qpos, self._qvel, self._ctrl = (self.batch.bind(name) for name in ("qpos", "qvel", "ctrl"))
-
-    @property
-    def dt(self) -> float:
-        """Time of one step [s]: substeps times the model's timestep."""
-        return float(self.model.opt.timestep) * self._substeps
 
     def build(self, n_envs: int) -> None:
         """Remembers the states that stand as those that `reset` returns to."""

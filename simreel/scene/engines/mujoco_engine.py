@@ -11,6 +11,7 @@ import numpy as np
 
 from simreel.errors import SceneStateError, UnstableError
 from simreel.scene.engines.keyframes import keyframe_id
+from simreel.scene.engines.model_engine import ModelEngine
 
 if TYPE_CHECKING:
     from simreel.recorders.worlds import WorldIds
@@ -24,26 +25,20 @@ Call = Callable[[], object]
 _BAD = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
 
 
-class MuJoCoEngine:
+class MuJoCoEngine(ModelEngine):
     """Steps one `mujoco.MjData`."""
 
     n_envs = 0
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, substeps: int = 1) -> None:
-        self.model = model
+        super().__init__(model, substeps)
         self.data = data
-        self._substeps = substeps
         self._ctrl = data.ctrl
         # Indexing a memoryview costs a third of what reading data.time does.
         self._bad = memoryview(data.warning.number[_BAD])
         self._state = np.empty(mujoco.mj_stateSize(model, _STATE))
         self._refreshed: bytes | None = None
         self._configure()
-
-    @property
-    def dt(self) -> float:
-        """Time of one step [s]: substeps times the model's timestep."""
-        return float(self.model.opt.timestep) * self._substeps
 
     def build(self, n_envs: int) -> None:
         """Remembers the state that stands as the one that `reset` returns to.
@@ -58,6 +53,8 @@ class MuJoCoEngine:
 
     def worlds(self, n_envs: int) -> MuJoCoBatchEngine:
         """An engine of many worlds that start from the state that stands."""
+        # Not at the top: mujoco.batch compiles a model when it is imported, which fails where a callback of the user's
+        # is set that does not expect that.
         from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
 
         return MuJoCoBatchEngine(self.model, self.data, n_envs, self._substeps)
