@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from benchmarks import latency, memory, overhead, stepping
+from benchmarks import latency, memory, overhead, stepping, video
 
-_ALL = {"stepping": stepping, "overhead": overhead, "latency": latency, "memory": memory}
+_ALL = {"stepping": stepping, "overhead": overhead, "latency": latency, "memory": memory, "video": video}
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -31,7 +31,7 @@ PUBLIC = {
         "simreel.testing.strategies": "samples series",
         "simreel.recorders": """
             CSVFile CSVFileWriter Column FileOptions FileRecorder NPZFile NPZFileWriter Recorder RecorderInfo
-            RecorderManager RecorderOptions RecorderStatus Schema Timing available recover register_recording
+            RecorderManager RecorderOptions RecorderStatus Schema Timing VideoFile VideoFileWriter available recover register_recording
         """,
     }.items()
 }

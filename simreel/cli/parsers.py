@@ -9,7 +9,7 @@ import typer
 
 from simreel.errors import nearest
 
-__all__ = ["choice", "positive", "split_names", "whole"]
+__all__ = ["choice", "picture_size", "positive", "split_names", "whole"]
 
 
 def positive(text: str | float) -> float:
@@ -51,3 +51,11 @@ def split_names(option: str, text: str) -> tuple[str, ...]:
     if not all(found):
         raise typer.BadParameter(f"{option} {text}: names with one comma between two are needed")
     return tuple(dict.fromkeys(found))
+
+
+def picture_size(option: str, text: str) -> tuple[int, int]:
+    """Width and height [pixels], such as 640x480."""
+    width, _, height = text.lower().partition("x")
+    if not (width.isdecimal() and height.isdecimal() and int(width) and int(height)):
+        raise typer.BadParameter(f"{option} {text}: WIDTHxHEIGHT in pixels is needed, such as 640x480")
+    return int(width), int(height)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from simreel.errors import nearest
 
 if TYPE_CHECKING:
-    from simreel.options.recorders import CSVFile, FileOptions, NPZFile, RecorderOptions
+    from simreel.options.recorders import CSVFile, FileOptions, NPZFile, RecorderOptions, VideoFile
     from simreel.recorders.base import Recorder
     from simreel.recorders.csvfile import CSVFileWriter
     from simreel.recorders.file import FileRecorder
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from simreel.recorders.schema import Column, Schema
     from simreel.recorders.status import RecorderStatus
     from simreel.recorders.timing import Timing
+    from simreel.recorders.video import VideoFileWriter
 
 __all__ = [
     "CSVFile",
@@ -39,6 +40,8 @@ __all__ = [
     "RecorderStatus",
     "Schema",
     "Timing",
+    "VideoFile",
+    "VideoFileWriter",
     "available",
     "recover",
     "register_recording",
@@ -59,6 +62,8 @@ _HOME = {
     "RecorderStatus": "simreel.recorders.status",
     "Schema": "simreel.recorders.schema",
     "Timing": "simreel.recorders.timing",
+    "VideoFile": "simreel.options.recorders",
+    "VideoFileWriter": "simreel.recorders.video",
     "available": "simreel.recorders.registry",
     "recover": "simreel.recorders.recovery",
     "register_recording": "simreel.recorders.registry",

@@ -68,8 +68,11 @@ class Recorder(ABC, Generic[OptionsT]):
     def build(self) -> None:
         """Opens what is written to; called once before the first sample."""
 
-    def accept(self, schema: Schema) -> None:
+    def accept(self, schema: Schema) -> Schema | None:
         """Looks at the columns that the first sample fixes, on the stepping thread.
+
+        Returns:
+            A schema to take the samples by in place of that one, such as one that keeps less of them; or None.
 
         Raises:
             SampleError: this recorder cannot record them.
@@ -226,12 +229,13 @@ class Recorder(ABC, Generic[OptionsT]):
     def _thread(self) -> threading.Thread | None:
         return None if self._worker is None else self._worker.thread
 
-    def _adopt(self, schema: Schema) -> None:
+    def _adopt(self, schema: Schema) -> Schema:
         queue, _ = self._opened()
-        self.accept(schema)
+        schema = self.accept(schema) or schema
         self._has_keys = schema.columns[0].key is not None
         self._schema = schema
         queue.has_text = schema.has_text
+        return schema
 
     def _process_batch(self, batch: Batch) -> None:
         import numpy as np

@@ -26,6 +26,9 @@ class FileRecorder(Recorder[FileOptionsT]):
     A file that got no row leaves nothing behind.
     """
 
+    target_class: type[Target] = Target
+    """What names the files."""
+
     def __init__(self, manager: RecorderManager, options: FileOptionsT, data_func: Callable[[], Any] | None) -> None:
         """Checks the target and writes nothing.
 
@@ -34,7 +37,7 @@ class FileRecorder(Recorder[FileOptionsT]):
             TargetError: it cannot be written.
         """
         super().__init__(manager, options, data_func)
-        self.target = Target(options)
+        self.target = self.target_class(options)
         self.target.check()
         self.episode = 0
         """Episodes that ended before the samples that come now."""

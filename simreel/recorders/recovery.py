@@ -14,6 +14,7 @@ from typing import BinaryIO
 from simreel.errors import DamagedFileError, MissingFileError, SimreelError, TargetError
 from simreel.recorders.spool import SpoolReader, spools_of
 from simreel.recorders.target import episodes_of, free_name, is_being_written, lock
+from simreel.recorders.video_recovery import is_video, recover_video
 
 __all__ = ["RecoverReport", "recover"]
 
@@ -49,7 +50,7 @@ def recover(path: str | os.PathLike[str]) -> RecoverReport:
     """Puts what can be read of a killed recording at its target.
 
     Args:
-        path: the target (`run.npz`, `run.csv`) or the spool beside it. Of several spools the newest is taken.
+        path: the target (such as `run.npz`) or the spool beside it. Of several spools the newest is taken.
 
     Raises:
         MissingFileError: there is neither the file nor a spool of it.
@@ -61,6 +62,8 @@ def recover(path: str | os.PathLike[str]) -> RecoverReport:
         given = given.expanduser()
         if given.suffix.lower() == ".csv":
             return _recover_csv(_csv_of(given))
+        if is_video(given):
+            return recover_video(given)
         if _SPOOL.fullmatch(given.name):
             if not given.is_file():
                 raise MissingFileError(given, "to be recovered")

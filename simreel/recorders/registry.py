@@ -21,7 +21,11 @@ __all__ = ["RecorderInfo", "available", "recorder_for", "register_recording"]
 RecorderT = TypeVar("RecorderT", bound="type[Recorder[Any]]")
 
 # Found by name, so that options import no writer: each module registers its class when it is imported.
-BUILTIN = {"NPZFile": "simreel.recorders.npz", "CSVFile": "simreel.recorders.csvfile"}
+BUILTIN = {
+    "NPZFile": "simreel.recorders.npz",
+    "CSVFile": "simreel.recorders.csvfile",
+    "VideoFile": "simreel.recorders.video",
+}
 
 _registered: dict[type[RecorderOptions], type[Recorder[Any]]] = {}
 

@@ -32,8 +32,7 @@ class Sampler:
 
     def _take_first(self, step: int) -> None:
         data = self._data_func()
-        schema = Schema.of(data)
-        self.recorder._adopt(schema)
+        schema = self.recorder._adopt(Schema.of(data))
         first = schema.packer()(data)
         self.take = self._fast_take(schema)
         queue, worker = self.recorder._opened()

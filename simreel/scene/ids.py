@@ -1,4 +1,4 @@
-"""Which worlds a call means."""
+"""Names and numbers of what a scene has."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 from simreel.errors import FieldError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import ArrayLike
 
     from simreel.recorders.worlds import WorldIds
 
-__all__ = ["world_ids"]
+__all__ = ["free_name", "world_ids"]
 
 
 def world_ids(call: str, envs_idx: ArrayLike, n_envs: int) -> WorldIds:
@@ -38,3 +40,12 @@ def world_ids(call: str, envs_idx: ArrayLike, n_envs: int) -> WorldIds:
     if ids.ndim != 1 or ids.dtype.kind not in "iu" or not n_envs or ids.min() < 0 or ids.max() >= n_envs:
         raise FieldError(f"{call}: envs_idx", str(np.asarray(envs_idx).tolist()), allowed)
     return np.unique(ids).astype(np.intp)
+
+
+def free_name(stem: str, names: Collection[str]) -> str:
+    """The stem, or with the first number that no name has."""
+    name, number = stem, 1
+    while name in names:
+        number += 1
+        name = f"{stem}_{number}"
+    return name

@@ -15,13 +15,17 @@ from simreel.options.morphs import Morph
 from simreel.options.recorders import RecorderOptions
 from simreel.options.sim import SimOptions
 from simreel.options.viewer import ViewerOptions
+from simreel.render import View
+from simreel.scene.camera import Camera
 from simreel.scene.compile import compile_scene, load_morph, scene_timestep
 from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 from simreel.scene.entity import Entity
+from simreel.scene.ids import free_name
 from simreel.scene.loop import StepLoop
 from simreel.scene.messages import hold_messages, release_messages
 from simreel.scene.progress import Ticker
+from simreel.scene.studio import Studio
 from simreel.scene.viewer import Viewer, open_viewer
 
 if TYPE_CHECKING:
@@ -61,6 +65,7 @@ class Scene(StepLoop):
         self._entities: list[Entity] = []
         self._release: weakref.finalize[[], Scene] | None = None
         super().__init__(self._dt_before_build() if engine is None else engine.dt, engine)
+        self._studio = Studio(self._clock, self._mujoco_built)
 
     @classmethod
     def from_mujoco(cls, model: mujoco.MjModel, data: mujoco.MjData | None = None, *, substeps: int = 1) -> Scene:
@@ -93,13 +98,49 @@ class Scene(StepLoop):
             raise SceneStateError("scene.add_entity()", "entities are added before build(), to a scene of morphs")
         if not isinstance(morph, Morph):
             raise OptionsError("add_entity", [f"morph = {morph!r}: one of simreel.morphs is needed"])
-        name = name or morph.name or self._free_name(type(morph).__name__.lower())
+        name = name or morph.name or free_name(type(morph).__name__.lower(), [entity.name for entity in self._entities])
         if any(entity.name == name for entity in self._entities):
             raise OptionsError("add_entity", [f"name = {name!r}: another entity has that name"])
         self._parts.append((name, morph, load_morph(morph)))
         self._entities.append(Entity(name, morph))
         self._clock.dt = self._dt_before_build()
         return self._entities[-1]
+
+    def add_camera(
+        self,
+        name: str | None = None,
+        *,
+        res: tuple[int, int] = (640, 480),
+        pos: tuple[float, float, float] = (3, 0, 2),
+        lookat: tuple[float, float, float] = (0, 0, 0.5),
+        up: tuple[float, float, float] = (0, 0, 1),
+        fov: float = 45,
+        body: str | int | None = None,
+    ) -> Camera:
+        """Adds a camera; before or after `build`.
+
+        Args:
+            name: its name.
+            res: width and height of its pictures [pixels].
+            pos: where it stands, (3,) [m].
+            lookat: the point in the middle of its pictures, (3,) [m].
+            up: what points up in its pictures, (3,).
+            fov: the vertical field of view [degrees].
+            body: the name or number of a body that carries it; `pos`, `lookat` and `up` are measured in it.
+
+        Raises:
+            OptionsError: a value is out of range, or another camera has that name.
+        """
+        self._check_alive("scene.add_camera()")
+        return self._studio.add(name, View(size=res, pos=pos, lookat=lookat, up=up, fov=fov, body=body))
+
+    def camera(self, name: str) -> Camera:
+        """A camera that was added, or one of the model.
+
+        Raises:
+            UnknownNameError: there is no such camera.
+        """
+        return self._studio.find(name)
 
     def build(self, n_envs: int = 0) -> None:
         """Compiles what was added and opens the recorders that were started. The state that stands is step 0.
@@ -185,6 +226,11 @@ class Scene(StepLoop):
             found = "missing" if data_func is None else f"{data_func!r}"
             needs = f"{type(rec_options).__name__} needs a function without arguments that returns data"
             raise OptionsError("start_recording", [f"data_func is {found}: {needs}"])
+        worlds = getattr(rec_options, "worlds", None)
+        camera = getattr(data_func, "__self__", None)
+        if worlds is not None and isinstance(camera, Camera) and data_func == camera.render:
+            # A camera draws one world at a time; these are the ones that the video is of.
+            return self._manager.add(lambda: camera.render_worlds(worlds), rec_options)
         return self._manager.add(data_func, rec_options)
 
     add_recorder = start_recording
@@ -217,6 +263,7 @@ class Scene(StepLoop):
         finally:
             self._is_destroyed = True
             self._refuse_steps(SceneStateError("scene.step()", "the scene was destroyed"))
+            self._studio.close()
             self._engine = None
             if self._viewer is not None:
                 self._viewer.close()
@@ -239,6 +286,11 @@ class Scene(StepLoop):
     def entities(self) -> tuple[Entity, ...]:
         """The entities in the order of adding."""
         return tuple(self._entities)
+
+    @property
+    def cameras(self) -> tuple[Camera, ...]:
+        """The cameras in the order of adding."""
+        return tuple(self._studio.cameras)
 
     @property
     def recorders(self) -> tuple[Recorder[Any], ...]:
@@ -301,13 +353,9 @@ class Scene(StepLoop):
     def _dt_before_build(self) -> float:
         return scene_timestep(self._sim_options, self._parts) * self._sim_options.substeps
 
-    def _free_name(self, stem: str) -> str:
-        names = {entity.name for entity in self._entities}
-        name, number = stem, 1
-        while name in names:
-            number += 1
-            name = f"{stem}_{number}"
-        return name
+    def _mujoco_built(self, call: str) -> ModelEngine:
+        self._built_engine(call)
+        return self._mujoco(call)
 
     def _mujoco(self, call: str) -> ModelEngine:
         engine = self._any_engine(call)

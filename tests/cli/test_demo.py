@@ -1,9 +1,19 @@
 import importlib.util
+import sys
 
+import av
 import numpy as np
 import pytest
 
 from simreel.cli import gaits
+from simreel.cli.commands import demo as _  # noqa: F401 - loads the module that is changed below
+
+
+@pytest.fixture(autouse=True)
+def schematic(monkeypatch):
+    monkeypatch.setenv("SIMREEL_RENDERER", "schematic")
+    monkeypatch.setattr("simreel.render.backend._chosen", None)
+    monkeypatch.setattr(sys.modules["simreel.cli.commands.demo"], "_FILMED", 0.5)
 
 
 def check(ended, folder):
@@ -22,7 +32,11 @@ def check(ended, folder):
     assert table.dtype.names == ("timestamp", "x", "y", "height", "speed", "episode")
     assert np.diff(table["timestamp"]) == pytest.approx(0.02)
     assert f"  {folder / 'motion.npz'}  {rows} rows" in ended.out[1]
-    assert "steps/s without recording" in ended.out[3]
+    assert f"  {folder / 'demo.mp4'}  " in ended.out[3]
+    with av.open(str(folder / "demo.mp4")) as film:
+        assert (film.streams.video[0].width, film.streams.video[0].height) == (640, 480)
+        assert sum(1 for _ in film.decode(video=0)) in {15, 17}
+    assert "steps/s without recording" in ended.out[4]
 
 
 def test_the_demo_writes_a_robot_that_walks_and_tells_the_cost(call, tmp_path):
@@ -45,7 +59,7 @@ def test_a_second_demo_replaces_the_first_in_a_folder_of_its_own(call, here):
     assert call("demo").status == 0
     assert call("demo").status == 0
     assert [path.name for path in here.iterdir()] == ["simreel-demo"]
-    assert sorted(path.name for path in (here / "simreel-demo").iterdir()) == ["motion.npz", "path.csv"]
+    assert sorted(path.name for path in (here / "simreel-demo").iterdir()) == ["demo.mp4", "motion.npz", "path.csv"]
 
 
 def test_the_shown_lines_of_python_run(call, here):

@@ -227,3 +227,66 @@ def gated(fake):
     yield start
     for recorder in started:
         recorder.gate.set()
+
+
+def _picture(index, height=48, width=64, channels=3):
+    import numpy as np
+
+    y, x = np.mgrid[0:height, 0:width]
+    planes = [x * 200 / max(1, width), y * 200 / max(1, height), np.full((height, width), 40 + 4 * index % 160)]
+    planes.append(np.full((height, width), 255))
+    pixels = np.stack(planes[:channels], -1).astype(np.uint8) + 20
+    return pixels[..., 0] if channels == 1 else pixels
+
+
+@pytest.fixture(scope="session")
+def picture():
+    """A smooth picture, another for each index: (H, W, 3) uint8."""
+    return _picture
+
+
+class Video:
+    """What a video holds."""
+
+    def __init__(self, path):
+        import av
+
+        with av.open(str(path)) as file:
+            stream = file.streams.video[0]
+            self.rate = stream.average_rate
+            self.codec = stream.codec_context.name
+            self.size = (stream.width, stream.height)
+            self.tags = {key.lower(): value for key, value in file.metadata.items()}
+            self.frames, self.times, self.durations = [], [], []
+            for frame in file.decode(stream):
+                self.frames.append(frame.to_ndarray(format="rgb24"))
+                self.times.append(frame.pts * frame.time_base)
+                self.durations.append((frame.duration or 0) * frame.time_base)
+            self.duration = file.duration and file.duration / 10**6
+
+    def __len__(self):
+        return len(self.frames)
+
+    @property
+    def comment(self):
+        """The comment of ours."""
+        import json
+
+        return json.loads(self.tags["comment"])
+
+    def off(self, pictures):
+        """By how much the pixels of the worst frame are off in the mean."""
+        import numpy as np
+
+        worst = 0.0
+        for mine, picture in zip(self.frames, pictures, strict=True):
+            given = picture if picture.ndim == 3 else picture[..., None]
+            height, width = given.shape[:2]
+            worst = max(worst, float(np.abs(mine[:height, :width].astype(int) - given[..., :3]).mean()))
+        return worst
+
+
+@pytest.fixture(scope="session")
+def watch():
+    """Reads a video."""
+    return Video

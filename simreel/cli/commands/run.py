@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simreel.cli.console import put
-from simreel.cli.parsers import choice, positive, split_names, whole
+from simreel.cli.filming import exact_hz, film_camera
+from simreel.cli.parsers import choice, picture_size, positive, split_names, whole
 from simreel.errors import MissingFileError, OptionsError, SimreelError, UnstableError
 
 if TYPE_CHECKING:
@@ -36,6 +37,15 @@ def run(
     ] = None,
     npz: Annotated[str | None, typer.Option(metavar="F", help="Record to this NumPy archive.")] = None,
     csv: Annotated[str | None, typer.Option(metavar="F", help="Record to this CSV file.")] = None,
+    video: Annotated[str | None, typer.Option(metavar="F", help="Film to this .mp4, .mkv, .webm or .gif.")] = None,
+    camera: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The camera of the model to film with; by default its first.")
+    ] = None,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Pixels of the video.")] = "640x480",
+    fps: Annotated[
+        float | None,
+        typer.Option(parser=positive, metavar="F", help="Frames per simulated second; about 30 without it."),
+    ] = None,
     record: Annotated[
         str, typer.Option(metavar="a,b", help="What to record: arrays of mujoco.MjData, such as xpos,sensordata.")
     ] = "qpos,qvel,ctrl",
@@ -46,7 +56,8 @@ def run(
     seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the random controls.")] = 0,
 ) -> int:
     """Simulate a model for some seconds and record it."""
-    files = _files(hz, overwrite, npz, csv)
+    files = _files(hz, overwrite, npz, csv, video)
+    res = picture_size("--size", size)
     if not os.path.isfile(model):
         raise MissingFileError(model, "the model to run")
 
@@ -61,9 +72,12 @@ def run(
     if not duration / scene.dt < _MAX_STEPS:
         raise typer.BadParameter(f"--duration {duration:g}: too many steps of {scene.dt:g} s")
     steps = max(1, round(duration / scene.dt))
+    film = None if video is None else _film(video, fps or exact_hz(scene.dt), overwrite)
     recorders = [(file, scene.start_recording(source, options)) for file, options in files]
     scene.build()
     source.bind(scene)
+    if video is not None and film is not None:
+        recorders.append((video, scene.start_recording(film_camera(scene, camera, res).render, film)))
     law = zero(scene.model) if control == "zero" else smooth_random(scene.model, seed)
     try:
         rate = _simulate(scene, steps, law)
@@ -78,7 +92,9 @@ def run(
     return 0
 
 
-def _files(hz: float | None, overwrite: bool, npz: str | None, csv: str | None) -> list[tuple[str, FileOptions]]:
+def _files(
+    hz: float | None, overwrite: bool, npz: str | None, csv: str | None, video: str | None
+) -> list[tuple[str, FileOptions]]:
     """Each file as it was written, and its options."""
     from simreel.options.recorders import CSVFile, NPZFile
 
@@ -87,14 +103,24 @@ def _files(hz: float | None, overwrite: bool, npz: str | None, csv: str | None) 
     for option, file, kind in kinds:
         if file is None:
             continue
-        try:
-            files.append((file, kind(filename=Path(file), hz=hz, overwrite=overwrite)))
-        except OptionsError as error:
-            reason = error.problems[0].removeprefix(f"filename = {str(Path(file))!r}: ")
-            raise typer.BadParameter(f"{option} {file}: {reason}") from None
-    if not files:
-        raise typer.BadParameter(f"nothing to record to: give {' or '.join(option for option, _, _ in kinds)}")
+        files.append((file, _options(option, file, kind, hz, overwrite)))
+    if not files and video is None:
+        raise typer.BadParameter("nothing to record to: give --npz, --csv or --video")
     return files
+
+
+def _film(video: str, fps: float, overwrite: bool) -> FileOptions:
+    from simreel.options.recorders import VideoFile
+
+    return _options("--video", video, VideoFile, fps, overwrite)
+
+
+def _options(option: str, file: str, kind: type[FileOptions], hz: float | None, overwrite: bool) -> FileOptions:
+    try:
+        return kind(filename=Path(file), hz=hz, overwrite=overwrite)
+    except OptionsError as error:
+        reason = error.problems[0].removeprefix(f"filename = {str(Path(file))!r}: ")
+        raise typer.BadParameter(f"{option} {file}: {reason}") from None
 
 
 def _simulate(scene: Scene, steps: int, law: Law) -> float:

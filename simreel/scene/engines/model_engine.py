@@ -56,3 +56,11 @@ class ModelEngine(ABC):
     @abstractmethod
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """A live array of a field of `mujoco.MjData`, with worlds (n_envs, ...)."""
+
+    @abstractmethod
+    def picture_data(self, env: int) -> mujoco.MjData:
+        """The data of a world, with poses that belong to its state; to be looked at only.
+
+        Raises:
+            FieldError: there is no such world.
+        """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch, SimulationError
 
-from simreel.errors import SceneStateError, UnstableError
+from simreel.errors import FieldError, SceneStateError, UnstableError
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
 
@@ -73,6 +74,7 @@ class MuJoCoBatchEngine(ModelEngine):
         state = np.empty(mujoco.mj_stateSize(model, _STATE))
         mujoco.mj_getState(model, data, state, _STATE)
         self.batch.state[:] = state
+        self._picture: mujoco.MjData | None = None
         self._flat = self.batch.state.reshape(-1)
         self._bad = self.batch.warning[:, _BAD, 1]
         self._was_bad = self._bad.tobytes()
@@ -146,6 +148,16 @@ class MuJoCoBatchEngine(ModelEngine):
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """A live (n_envs, ...) array of a field of `mujoco.MjData`."""
         return self.batch.bind(name)
+
+    def picture_data(self, env: int) -> mujoco.MjData:
+        """As `ModelEngine.picture_data`."""
+        if not 0 <= operator.index(env) < self.n_envs:
+            raise FieldError("env", str(env), f"a world from 0 to {self.n_envs - 1} is needed")
+        if self._picture is None:
+            self._picture = mujoco.MjData(self.model)
+        mujoco.mj_setState(self.model, self._picture, self.batch.state[env], _STATE)
+        mujoco.mj_forward(self.model, self._picture)
+        return self._picture
 
     def _stage(self) -> int:
         early = set(_BEFORE_ACCELERATION)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from simreel.errors import SceneStateError, UnstableError
+from simreel.errors import FieldError, SceneStateError, UnstableError
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
 
@@ -157,6 +157,13 @@ class MuJoCoEngine(ModelEngine):
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """A live view of a field of `mujoco.MjData`."""
         return getattr(self.data, name)  # type: ignore[no-any-return]
+
+    def picture_data(self, env: int) -> mujoco.MjData:
+        """As `ModelEngine.picture_data`."""
+        if env != 0:
+            raise FieldError("env", str(env), "the scene has one world; leave it out, or build(n_envs=...)")
+        self.refresh()
+        return self.data
 
     def _get_state(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         mujoco.mj_getState(self.model, self.data, self._state, _STATE)

@@ -1,0 +1,1 @@
+"""MuJoCo's own pictures, in GL contexts that are made here through ctypes."""

@@ -1,0 +1,52 @@
+"""What becomes of the frames of a camera that nobody saves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import tempfile, sys
+tempfile.tempdir = {folder!r}
+import simreel as sr
+scene = sr.Scene()
+scene.add_entity(sr.morphs.MJCF(sr.models.path("cartpole")))
+camera = scene.add_camera("side", res=(32, 32))
+scene.build()
+camera.start_recording()
+for _ in range(5):
+    camera.render()
+    scene.step()
+{ending}
+"""
+
+
+def run(folder: Path, ending: str) -> subprocess.CompletedProcess[str]:
+    program = PROGRAM.format(folder=str(folder), ending=ending)
+    environment = {"SIMREEL_RENDERER": "schematic", "PATH": ""}
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment, timeout=50
+    )
+
+
+def test_a_clean_exit_removes_them(tmp_path: Path) -> None:
+    done = run(tmp_path, "")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "ending",
+    ["raise ValueError('broken')", "del camera, scene\nimport gc; gc.collect()"],
+    ids=["exception", "collected"],
+)
+def test_after_any_other_end_they_are_kept_and_named(tmp_path: Path, ending: str) -> None:
+    av = pytest.importorskip("av")
+    done = run(tmp_path, ending)
+    (kept,) = tmp_path.glob("*/camera.mp4")
+    assert str(kept) in done.stderr
+    with av.open(str(kept)) as container:
+        assert sum(1 for _ in container.decode(video=0)) == 5
