@@ -37,6 +37,7 @@ lint: $(VENV)/.lint
 
 # Material for MkDocs warns about mkdocs 2; pyproject.toml keeps that away already.
 docs: $(VENV)/.docs
+	$(PY) docs/pictures.py
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --clean --site-dir site
 
 bench: $(VENV)/.demo
@@ -46,11 +47,11 @@ clean:
 	rm -rf $(VENV) demo site build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# What each target needs. The docs are read from the source text: they need no package installed.
+# What each target needs. The docs are read from the source text; their pictures are made by the package.
 $(VENV)/.demo: NEEDS = -e ".[demo]"
 $(VENV)/.test: NEEDS = -e ".[all]" --group test
 $(VENV)/.lint: NEEDS = -e ".[all]" --group lint
-$(VENV)/.docs: NEEDS = --group docs
+$(VENV)/.docs: NEEDS = -e ".[demo]" --group docs
 
 $(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.made pyproject.toml
 	@echo "installing into $(VENV): $(NEEDS)"

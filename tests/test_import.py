@@ -26,12 +26,13 @@ PUBLIC = {
         "simreel.options.morphs": """
             Box Capsule Cylinder MJCF ModelFile Morph PlanarArm PlanarLink Plane Primitive Sphere URDF
         """,
-        "simreel.scene": "Engine Entity FunctionEngine Progress Scene SplitEngine",
+        "simreel.scene": "Camera Engine Entity FunctionEngine Progress Scene SplitEngine",
         "simreel.testing": "FakeEngine RecorderContract strategies",
         "simreel.testing.strategies": "samples series",
         "simreel.recorders": """
             CSVFile CSVFileWriter Column FileOptions FileRecorder NPZFile NPZFileWriter Recorder RecorderInfo
-            RecorderManager RecorderOptions RecorderStatus Schema Timing VideoFile VideoFileWriter available recover register_recording
+            RecorderManager RecorderOptions RecorderStatus Schema Timing VideoFile VideoFileWriter available recover
+            register_recording
         """,
     }.items()
 }

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+# Now: what is first imported while a test has other recorders registered is not registered afterwards.
+import simreel.recorders.video  # noqa: F401
 from simreel.errors import SampleError
 from simreel.options.recorders import RecorderOptions
 from simreel.recorders import Recorder, register_recording

@@ -139,7 +139,7 @@ def test_a_plugin_is_listed_with_its_package_and_version(acme):
         acme.BagFile,
         None,
     )
-    assert list(available()) == ["NPZFile", "CSVFile", "BagFile"]
+    assert list(available()) == ["NPZFile", "CSVFile", "VideoFile", "BagFile"]
 
 
 def test_the_command_lists_it_and_shows_its_options(acme, capsys):
@@ -187,7 +187,7 @@ def test_a_broken_plugin_is_named_with_its_reason_and_blocks_nothing(
     assert "\n" not in str(caught.value)
 
     found = available()
-    assert list(found) == ["NPZFile", "CSVFile", "BagFile", "BrokenFile"]
+    assert list(found) == ["NPZFile", "CSVFile", "VideoFile", "BagFile", "BrokenFile"]
     assert (found["BrokenFile"].source, found["BrokenFile"].options_class) == ("broken-thing 0.1", None)
     assert found["BrokenFile"].error.startswith(reason)
     assert [info.error for info in found.values()][:3] == [None] * 3
@@ -258,7 +258,7 @@ def test_without_replace_the_built_in_recorder_stays_and_the_plugin_is_named(ins
     assert "replace=True" in broken.error
     execute(["recorders"])
     assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()] == [
-        ["NPZFile", "simreel"], ["CSVFile", "simreel"], ["NPZFile", "acme-npz"],
+        ["NPZFile", "simreel"], ["CSVFile", "simreel"], ["VideoFile", "simreel"], ["NPZFile", "acme-npz"],
     ]  # fmt: skip
 
 

@@ -136,7 +136,7 @@ def _hull(vertices: NDArray[np.float64], faces: _Faces, always: NDArray[np.float
         chosen = chosen[: spread // 2]
         chosen = np.concatenate([always, chosen, np.eye(3), -np.eye(3), _spread(spread)])
     heights = (vertices @ chosen.T).max(axis=0)
-    bend = _bend(faces, chosen, heights, size)
+    bend = _bend(faces, chosen, heights, size, len(always))
     return Hull(chosen, heights, bend, np.array([(high + low) / 2, (high - low) / 2]))
 
 
@@ -144,13 +144,20 @@ def _flat(normals: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate([np.zeros((len(normals), 3, 3)), normals[:, :, None]], axis=2)
 
 
-def _bend(faces: _Faces, planes: NDArray[np.float64], heights: NDArray[np.float64], size: float) -> NDArray[np.float64]:
-    """The affine map, by least squares, from the faces near each plane to their normals."""
+def _bend(
+    faces: _Faces, planes: NDArray[np.float64], heights: NDArray[np.float64], size: float, cuts: int
+) -> NDArray[np.float64]:
+    """The affine map, by least squares, from the faces near each plane to their normals.
+
+    The first `cuts` planes are none of the mesh: what shows of them is lit as the surface around them.
+    """
     bend = _flat(planes)
     centers = faces.corners.mean(axis=1)
     point = np.concatenate([centers / size, np.ones((len(centers), 1))], axis=1)
     for index, (plane, height) in enumerate(zip(planes, heights, strict=True)):
-        near = (faces.normals @ plane > _LIKE) & (centers @ plane > height - _NEAR * size)
+        near = centers @ plane > height - _NEAR * size
+        if index >= cuts:
+            near &= faces.normals @ plane > _LIKE
         if near.sum() < 8:
             continue
         weight = (faces.areas[near] / faces.areas[near].sum())[:, None]
