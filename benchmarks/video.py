@@ -1,4 +1,4 @@
-"""Frames a second that are encoded: VideoFile, PyAV used plainly, Gymnasium's writer; and what a frame costs the step."""
+"""Frames a second encoded by VideoFile, by PyAV alone and by Gymnasium, and what a frame costs the step."""
 
 from __future__ import annotations
 

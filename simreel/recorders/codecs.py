@@ -131,8 +131,8 @@ def _rate(codec: str, bitrate: float | None, crf: float | None, *, has_rate: boo
     # a smaller one 0.5 Mbit/s falls short, with a fuller one 1 s overshoots.
     rate = {"b": bits, "maxrate": bits, "bufsize": bits // 2, "rc_init_occupancy": bits * 3 // 10}
     if codec in _GOOGLE:
+        # Equal rates ask for a constant one; a lower maximum alone is not kept to.
         rate |= {"minrate": bits}
-        rate |= {"max-intra-rate": 100} if codec != "libaom-av1" else {}
     return {key: str(value) for key, value in rate.items()}
 
 

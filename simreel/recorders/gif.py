@@ -24,6 +24,9 @@ _CLEAR = 255
 _ROUNDS = 2
 # Pixels of a frame that are counted at most; more of them change no palette.
 _COUNTED = 100_000
+# Dots are mixed over so many times the mean distance of the pixels from their colours: evenly spread over the width of
+# a colour, they are its square root of 12th part away from it.
+_DITHER = 3.0
 # Boxes whose distances to all colours are held at once.
 _PIECE = 1024
 _CENTISECOND = Fraction(1, 100)
@@ -51,7 +54,8 @@ def make_gif(source: Any, target: Path, fps: Fraction, tags: Mapping[str, str], 
     """
     import av
 
-    palette, lookup = _palette(source, limit)
+    palette, lookup, spread = _palette(source, limit)
+    shifts: Array | None = None
     count = 0
     with av.open(str(target), "w", format="gif", container_options={"loop": "0"}) as made:
         stream: Any = None
@@ -60,6 +64,9 @@ def make_gif(source: Any, target: Path, fps: Fraction, tags: Mapping[str, str], 
                 stream = made.add_stream("gif", rate=fps)
                 stream.time_base = stream.codec_context.time_base = _CENTISECOND
                 stream.width, stream.height, stream.pix_fmt = frame.shape[1], frame.shape[0], "pal8"
+                shifts = _shifts(frame.shape[0], frame.shape[1], spread)
+            if shifts is not None:
+                frame = np.clip(frame + shifts, 0, 255)
             picture = av.VideoFrame.from_ndarray((lookup[_boxes(frame)], palette), format="pal8")  # type: ignore[arg-type]
             start = frame_time(count - 1, fps)
             picture.pts, picture.time_base = start, _CENTISECOND
@@ -94,8 +101,30 @@ def _boxes(pixels: Array) -> Array:
     return red << 2 * _BITS | green << _BITS | blue
 
 
-def _palette(source: Any, limit: int | None) -> tuple[Array, Array]:
-    """The colours, (256, 4) uint8 ARGB, and the number of the colour for each box, (_BOXES,) uint8."""
+def _shifts(height: int, width: int, spread: float) -> Array | None:
+    """What is added to the pixels, (H, W, 3) int16, so that mixed dots of two colours look like one between them.
+
+    The same for each frame: what stands still does not flicker. None where all colours are there.
+    """
+    amplitude = _DITHER * spread
+    if amplitude < 1:
+        return None
+    # Bayer's pattern: each threshold once in 8 x 8, neighbours far apart. Shifted for each channel.
+    pattern = np.zeros((1, 1))
+    for _ in range(3):
+        pattern = np.block([[4 * pattern, 4 * pattern + 2], [4 * pattern + 3, 4 * pattern + 1]])
+    tile = np.stack([np.roll(pattern, 3 * i, (0, 1)) for i in range(3)], -1)
+    tile = np.rint(((tile + 0.5) / 64 - 0.5) * amplitude).astype(np.int16)
+    return np.tile(tile, (-(-height // 8), -(-width // 8), 1))[:height, :width]
+
+
+def _palette(source: Any, limit: int | None) -> tuple[Array, Array, float]:
+    """The colours of a video.
+
+    Returns:
+        The colours, (256, 4) uint8 ARGB; the number of the colour for each box, (_BOXES,) uint8; and how far the pixels
+        are from their colours in the mean, along a channel.
+    """
     counts = np.zeros(_BOXES, np.int64)
     sums = np.zeros((3, _BOXES))
     seen = np.zeros(_BOXES, np.bool_)
@@ -120,7 +149,12 @@ def _palette(source: Any, limit: int | None) -> tuple[Array, Array]:
     palette[: len(colours), 1:] = np.rint(colours)
     lookup = np.zeros(_BOXES, np.uint8)
     lookup[seen] = _nearest(means[seen], colours)
-    return palette, lookup
+    apart = (means[met] - colours[lookup[met]]) ** 2
+    spread = float(np.sqrt(np.average(apart.mean(1), weights=counts[met]))) if len(met) else 0.0
+    if spread > 0:
+        # Dots are mixed: boxes are asked for that were not met.
+        lookup = _nearest(means, colours)
+    return palette, lookup, spread
 
 
 def _colours(means: Array, counts: Array) -> Array:

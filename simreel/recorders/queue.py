@@ -9,6 +9,7 @@ rows that it claims. All else (a new block, a full queue, a mark) takes the lock
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import warnings
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from simreel.options.recorders import RecorderOptions
 
 __all__ = ["Batch", "Mark", "SampleQueue"]
+
+logger = logging.getLogger("simreel")
 
 # Large enough that a block's overhead vanishes, small enough that the worker holds the interpreter for microseconds.
 _BLOCK_ROWS = 1024
@@ -226,14 +229,18 @@ class SampleQueue:
         return False
 
     def _warn_blocked(self) -> None:
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"{self.label}: the queue is full and the step waits; samples come faster than they are written. "
-                "Lower hz, or set when_full='drop_oldest'",
-                SimreelWarning,
-                stacklevel=2,
-            )
+        if self._warned:
+            return
+        self._warned = True
+        text = (
+            f"{self.label}: the queue is full and the step waits; samples come faster than they are written. "
+            "Lower hz, or set when_full='drop_oldest'"
+        )
+        try:
+            warnings.warn(text, SimreelWarning, stacklevel=2)
+        except SimreelWarning:
+            # Warnings are errors here; but nothing is lost, and an error would end the recorder.
+            logger.warning(text)
 
     def _ring(self) -> None:
         # Rung already where that fails, and not heard yet.

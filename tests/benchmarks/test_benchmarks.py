@@ -18,7 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
         (["overhead", "--steps", "20", "--rounds", "2", "--worlds", "2"], ["arm", "quadruped x 2"]),
         (["latency", "--rounds", "2", "--recorders", "2"], ["reset, idle", "stop, idle"]),
         (["memory", "--steps", "20"], ["NPZFile", "CSVFile", "own append"]),
-        (["video", "--frames", "3", "--rounds", "2", "--size", "64x48"], ["PyAV, its defaults", "VideoFile", "a frame"]),
+        (
+            ["video", "--frames", "3", "--rounds", "2", "--size", "64x48"],
+            ["PyAV, its defaults", "VideoFile", "a frame"],
+        ),
     ],
     ids=lambda value: value[0],
 )

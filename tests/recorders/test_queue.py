@@ -393,3 +393,16 @@ def test_memory_stays_within_the_bound(still_scene, gated):
     recorder.gate.set()
     scene.stop_recording()
     assert recorder.status.dropped > 150
+
+
+def test_a_blocked_queue_loses_nothing_where_warnings_are_errors(caplog):
+    options = RecorderOptions(buffer_size=1, buffer_full_wait_time=0)
+    queue = SampleQueue("Slow a.txt", options, 1)
+    queue.append(0, b"x")
+    batch = queue.claim()
+    finisher = threading.Timer(0.05, queue.finish, (batch, 1))
+    finisher.start()
+    queue.append(1, b"y")
+    finisher.join()
+    assert queue.received == 2
+    assert "Slow a.txt: the queue is full" in caplog.text

@@ -169,13 +169,17 @@ def usable():
     """Skips where a backend of GL cannot be used here."""
     found = {}
 
-    def need(backend):
+    def works(backend):
         if backend not in found:
             # In a process of its own: each process can have one GL only.
             program = f"from simreel.render.gl.renderer import CONTEXTS; CONTEXTS[{backend!r}]().free()"
             done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
             found[backend] = done.returncode == 0
-        if not found[backend]:
+        return found[backend]
+
+    def need(backend):
+        if not works(backend):
             pytest.skip(f"{backend} cannot be used here: the Debian packages {PACKAGES[backend]} bring it")
 
+    need.works = works
     return need
