@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import warnings
 import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -44,10 +45,11 @@ class Clip:
         self._folder = Path(tempfile.mkdtemp(prefix="simreel-"))
         self.path = self._folder / "camera.mp4"
         self._encoder = Encoder(self.path, None, fps)
-        self._executor = ThreadPoolExecutor(1, "simreel camera")
+        workers: set[int] = set()
+        self._executor = ThreadPoolExecutor(1, "simreel camera", lambda: workers.add(threading.get_ident()))
         self._room = BoundedSemaphore(_WAITING)
         self._failed: list[BaseException] = []
-        self._forgotten = weakref.finalize(self, _keep, self._executor, self._encoder, label)
+        self._forgotten = weakref.finalize(self, _collect, self._executor, self._encoder, label, workers)
         self._forgotten.atexit = False
         _clips.add(self)
 
@@ -140,6 +142,15 @@ class Clip:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
+def _collect(executor: ThreadPoolExecutor, encoder: Encoder, label: str, workers: set[int]) -> None:
+    """Ends a clip that the garbage collector has found, on whatever thread that was."""
+    if threading.get_ident() in workers:
+        # In the middle of a frame, and a thread cannot wait for itself.
+        _left.append((executor, encoder, label))
+    else:
+        _keep(executor, encoder, label)
+
+
 def _keep(executor: ThreadPoolExecutor, encoder: Encoder, label: str) -> None:
     """Completes a clip that nobody saved, and says where it is."""
     executor.shutdown()
@@ -152,9 +163,12 @@ def _keep(executor: ThreadPoolExecutor, encoder: Encoder, label: str) -> None:
 
 
 _clips: weakref.WeakSet[Clip] = weakref.WeakSet()
+_left: list[tuple[ThreadPoolExecutor, Encoder, str]] = []
 
 
 def _end_all() -> None:
+    while _left:
+        _keep(*_left.pop())
     for clip in list(_clips):
         # Where an exception ends the program its frames may be wanted.
         if hasattr(sys, "last_value"):

@@ -118,7 +118,7 @@ def test_a_file_cut_anywhere_gives_whole_frames_or_our_error(folder, left, watch
 
 
 @pytest.mark.leaves_spools
-@pytest.mark.parametrize("name", ["a.mp4", "a.mkv", "a.gif"])
+@pytest.mark.parametrize("name", ["a.mp4", "a.mkv", pytest.param("a.gif", marks=pytest.mark.slow)])
 def test_a_flipped_byte_gives_frames_or_our_error(folder, left, watch, name):
     path = left(name, 40)
     raw = path.read_bytes()
