@@ -54,7 +54,7 @@ def make_gif(source: Any, target: Path, fps: Fraction, tags: Mapping[str, str], 
     """
     import av
 
-    palette, lookup, spread = _palette(source, limit)
+    palette = _Palette(source, limit)
     shifts: Array | None = None
     count = 0
     with av.open(str(target), "w", format="gif", container_options={"loop": "0"}) as made:
@@ -64,10 +64,10 @@ def make_gif(source: Any, target: Path, fps: Fraction, tags: Mapping[str, str], 
                 stream = made.add_stream("gif", rate=fps)
                 stream.time_base = stream.codec_context.time_base = _CENTISECOND
                 stream.width, stream.height, stream.pix_fmt = frame.shape[1], frame.shape[0], "pal8"
-                shifts = _shifts(frame.shape[0], frame.shape[1], spread)
+                shifts = _shifts(frame.shape[0], frame.shape[1], palette.spread)
             if shifts is not None:
                 frame = np.clip(frame + shifts, 0, 255)
-            picture = av.VideoFrame.from_ndarray((lookup[_boxes(frame)], palette), format="pal8")  # type: ignore[arg-type]
+            picture = av.VideoFrame.from_ndarray((palette.numbers(frame), palette.argb), format="pal8")  # type: ignore[arg-type]
             start = frame_time(count - 1, fps)
             picture.pts, picture.time_base = start, _CENTISECOND
             picture.duration = frame_time(count, fps) - start
@@ -118,43 +118,45 @@ def _shifts(height: int, width: int, spread: float) -> Array | None:
     return np.tile(tile, (-(-height // 8), -(-width // 8), 1))[:height, :width]
 
 
-def _palette(source: Any, limit: int | None) -> tuple[Array, Array, float]:
-    """The colours of a video.
+class _Palette:
+    """The colours of a video, and which of them stands for a pixel."""
 
-    Returns:
-        The colours, (256, 4) uint8 ARGB; the number of the colour for each box, (_BOXES,) uint8; and how far the pixels
-        are from their colours in the mean, along a channel.
-    """
-    counts = np.zeros(_BOXES, np.int64)
-    sums = np.zeros((3, _BOXES))
-    seen = np.zeros(_BOXES, np.bool_)
-    for frame in _frames(source, limit):
-        step = -(-frame.shape[0] * frame.shape[1] // _COUNTED)
-        pixels = frame.reshape(-1, 3)
-        boxes = _boxes(pixels)
-        seen[boxes] = True
-        counts += np.bincount(boxes[::step], minlength=_BOXES)
-        for i in range(3):
-            sums[i] += np.bincount(boxes[::step], pixels[::step, i], _BOXES)
-    # A box that was met is its mean, so that few colours are kept exactly; another its centre.
-    every = np.arange(_BOXES)
-    means = np.stack([(every >> shift * _BITS) % (1 << _BITS) for shift in (2, 1, 0)], -1).astype(np.float32)
-    means = (means + 0.5) * (1 << 8 - _BITS) - 0.5
-    met = np.flatnonzero(counts)
-    means[met] = (sums[:, met] / counts[met]).T
-    colours = _colours(means[met], counts[met]) if len(met) else np.zeros((1, 3), np.float32)
-    palette = np.zeros((256, 4), np.uint8)
-    palette[:, 0] = 255
-    palette[_CLEAR] = 0
-    palette[: len(colours), 1:] = np.rint(colours)
-    lookup = np.zeros(_BOXES, np.uint8)
-    lookup[seen] = _nearest(means[seen], colours)
-    apart = (means[met] - colours[lookup[met]]) ** 2
-    spread = float(np.sqrt(np.average(apart.mean(1), weights=counts[met]))) if len(met) else 0.0
-    if spread > 0:
-        # Dots are mixed: boxes are asked for that were not met.
-        lookup = _nearest(means, colours)
-    return palette, lookup, spread
+    def __init__(self, source: Any, limit: int | None) -> None:
+        counts = np.zeros(_BOXES, np.int64)
+        sums = np.zeros((3, _BOXES))
+        for frame in _frames(source, limit):
+            step = -(-frame.shape[0] * frame.shape[1] // _COUNTED)
+            pixels = frame.reshape(-1, 3)[::step]
+            boxes = _boxes(pixels)
+            counts += np.bincount(boxes, minlength=_BOXES)
+            for i in range(3):
+                sums[i] += np.bincount(boxes, pixels[:, i], _BOXES)
+        # A box that was met is its mean, so that few colours are kept exactly; another its centre.
+        every = np.arange(_BOXES)
+        self._means = np.stack([(every >> shift * _BITS) % (1 << _BITS) for shift in (2, 1, 0)], -1).astype(np.float32)
+        self._means = (self._means + 0.5) * (1 << 8 - _BITS) - 0.5
+        met = np.flatnonzero(counts)
+        self._means[met] = (sums[:, met] / counts[met]).T
+        means = self._means[met]
+        self._colours = _colours(means, counts[met]) if len(met) else np.zeros((1, 3), np.float32)
+        self._number = np.zeros(_BOXES, np.uint8)
+        self._is_known = np.zeros(_BOXES, np.bool_)
+        self.argb = np.zeros((256, 4), np.uint8)
+        """(256, 4) uint8."""
+        self.argb[:_CLEAR, 0] = 255
+        self.argb[: len(self._colours), 1:] = np.rint(self._colours)
+        apart = means - self._colours[_nearest(means, self._colours)]
+        self.spread = float(np.sqrt(np.average((apart**2).mean(1), weights=counts[met]))) if len(met) else 0.0
+        """How far pixels are from their colours in the mean, along a channel."""
+
+    def numbers(self, frame: Array) -> Array:
+        """The number of the colour of each pixel, (H, W) uint8 for (H, W, 3)."""
+        boxes = _boxes(frame)
+        new = np.unique(boxes[~self._is_known[boxes]])
+        if len(new):
+            self._number[new] = _nearest(self._means[new], self._colours)
+            self._is_known[new] = True
+        return self._number[boxes]
 
 
 def _colours(means: Array, counts: Array) -> Array:
@@ -200,10 +202,18 @@ def _halves(group: Array, means: Array, counts: Array) -> tuple[Array, Array]:
 def _nearest(points: Array, colours: Array) -> Array:
     """The number of the nearest colour for each point, (n,) uint8."""
     found = np.empty(len(points), np.uint8)
-    lengths = (colours**2).sum(1)
+    # |p - c|^2 without |p|^2, which is the same for all colours. Not by matrix product: BLAS would start threads that
+    # wait for each other where the cores are busy.
+    lengths = (colours**2).sum(1, dtype=np.float32)
+    distances, part = np.empty((2, _PIECE, len(colours)), np.float32)
     for start in range(0, len(points), _PIECE):
-        piece = points[start : start + _PIECE]
-        found[start : start + _PIECE] = np.argmin(lengths - 2 * piece @ colours.T, 1)
+        piece = points[start : start + _PIECE] * np.float32(-2)
+        n = len(piece)
+        distances[:n] = lengths
+        for i in range(3):
+            np.multiply(piece[:, i, None], colours[:, i], out=part[:n])
+            distances[:n] += part[:n]
+        found[start : start + n] = distances[:n].argmin(1)
     return found
 
 
