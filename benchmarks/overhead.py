@@ -25,7 +25,7 @@ Loop = Callable[[int], None]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--steps", type=int, default=2000, help="steps of a loop in a round; worlds take a tenth")
+    parser.add_argument("--steps", type=int, default=2000, help="steps of a loop in a round; worlds and environments take a quarter")
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--worlds", type=int, default=64)
 
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
     _group(
         f"quadruped x {worlds}",
         arguments,
-        max(arguments.steps // 10, 1),
+        max(arguments.steps // 4, 1),
         lambda folder, ends: _many_worlds(sr.models.path("quadruped"), worlds, folder, ends),
     )
     if importlib.util.find_spec("gymnasium") is not None:
@@ -124,7 +124,8 @@ def _batch(path: Path, worlds: int, field: str | None, target: Path, ends: ExitS
     ends.callback(scene.destroy)
     engine: Any = scene.engine
     if field is not None:
-        scene.start_recording(lambda: engine.batch.bind(field), sr.recorders.NPZFile(target))
+        array = engine.array(field)
+        scene.start_recording(lambda: array, sr.recorders.NPZFile(target))
 
     def loop(steps: int) -> None:
         for _ in range(steps):

@@ -57,7 +57,6 @@ def _bare(path: Path) -> Callable[[int], None]:
     def loop(steps: int) -> None:
         for _ in range(steps):
             mujoco.mj_step(model, data)
-        mujoco.mj_resetData(model, data)
 
     return loop
 
@@ -70,7 +69,6 @@ def _append(path: Path) -> Callable[[int], None]:
         for _ in range(steps):
             rows.append(data.qpos.copy())
             mujoco.mj_step(model, data)
-        mujoco.mj_resetData(model, data)
 
     return loop
 
@@ -86,6 +84,5 @@ def _scene(path: Path, options: sr.recorders.RecorderOptions | None, scenes: lis
     def loop(steps: int) -> None:
         for _ in range(steps):
             scene.step()
-        scene.reset()
 
     return loop
