@@ -25,7 +25,7 @@ Loop = Callable[[int], None]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--steps", type=int, default=2000, help="steps of a loop in a round; worlds and environments take a quarter")
+    parser.add_argument("--steps", type=int, default=2000, help="steps of a loop in a round; a quarter for worlds")
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--worlds", type=int, default=64)
 
