@@ -16,10 +16,12 @@ __all__ = ["Agenda"]
 class Agenda:
     """Shared by the stepping thread and the workers; `next_step` costs a step one comparison."""
 
-    __slots__ = ("next_step", "reports")
+    __slots__ = ("next_step", "reads_state", "reports")
 
     def __init__(self) -> None:
         self.next_step: float = math.inf
+        self.reads_state = False
+        """Whether no recorder reads what a step derives from state and inputs."""
         self.reports: deque[tuple[Recorder[Any], SimreelError]] = deque()
 
     def report(self, recorder: Recorder[Any], error: SimreelError) -> None:

@@ -39,12 +39,19 @@ class RecorderManager:
     Args:
         clock: the scene's step count; a sample belongs to its step.
         refresh: brings what is derived from the state (poses, sensors) up to date, for samples outside a step.
+        reads_state: whether a data function reads state and inputs only.
     """
 
-    def __init__(self, clock: Clock, refresh: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        refresh: Callable[[], None],
+        reads_state: Callable[[Callable[[], Any]], bool] = lambda _: False,
+    ) -> None:
         self.agenda = Agenda()
         self._clock = clock
         self._refresh = refresh
+        self._reads_state = reads_state
         self._data_funcs: dict[Recorder[Any], Callable[[], Any]] = {}
         # The list itself is shared with the finalizer, which must not refer to the manager.
         self._recorders: list[Recorder[Any]] = []
@@ -104,7 +111,7 @@ class RecorderManager:
                     raise
                 raise RecorderError(recorder.label, "opening", error) from error
             opened.append(recorder)
-        self._samplers += [Sampler(recorder, self._data_funcs[recorder]) for recorder in opened]
+        self._samplers += [Sampler(recorder, self._data_funcs[recorder], self._reads_state) for recorder in opened]
         self._activate()
 
     def _timing(self, recorder: Recorder[Any]) -> Timing:
@@ -288,6 +295,7 @@ class RecorderManager:
 
     def _plan(self, step: int) -> None:
         """Tells the scene the first step from `step` on at which a recorder is due."""
+        self.agenda.reads_state = all(sampler.reads_state for sampler in self._active)
         due = [step + -step % sampler.stride for sampler in self._active]
         self.agenda.plan(min(due, default=math.inf))
 

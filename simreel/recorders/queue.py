@@ -29,7 +29,7 @@ __all__ = ["Batch", "Mark", "SampleQueue"]
 logger = logging.getLogger("simreel")
 
 # Large enough that a block's overhead vanishes, small enough that the worker holds the interpreter for microseconds.
-_BLOCK_ROWS = 1024
+_BLOCK_ROWS = 8192
 _BLOCK_BYTES = 2**20
 # Samples with text differ in size; few of them in a block keep its size near that of its first row.
 _TEXT_BLOCK_ROWS = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from numpy import ndarray
+from numpy import empty, ndarray
 
 from simreel.recorders.schema import Schema
 
@@ -14,15 +14,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Sampler"]
 
+_NO_VIEW = empty(0)
+
 
 class Sampler:
     """What the manager has for each recorder; the one place that holds its data function."""
 
-    __slots__ = ("_data_func", "recorder", "stride", "take")
+    __slots__ = ("_data_func", "_reads_state", "reads_state", "recorder", "stride", "take")
 
-    def __init__(self, recorder: Recorder[Any], data_func: Callable[[], Any]) -> None:
+    def __init__(
+        self, recorder: Recorder[Any], data_func: Callable[[], Any], reads_state: Callable[[Callable[[], Any]], bool]
+    ) -> None:
         self.recorder = recorder
+        self.reads_state = False
+        """Whether the data function reads state and inputs only; known from the first sample on."""
         self._data_func = data_func
+        self._reads_state = reads_state
         self.stride = recorder.timing.stride
         self.take: Callable[[int], None] = self._take_first
 
@@ -34,22 +41,29 @@ class Sampler:
         data = self._data_func()
         schema = self.recorder._adopt(Schema.of(data))
         first = schema.packer()(data)
-        self.take = self._fast_take(schema)
+        self.take = self._fast_take(schema, data)
+        self.reads_state = self._reads_state(self._data_func)
         queue, worker = self.recorder._opened()
         queue.append(step, first)
         if queue.asleep:
             worker.wake()
 
-    def _fast_take(self, schema: Schema) -> Callable[[int], None]:
+    def _fast_take(self, schema: Schema, first: Any) -> Callable[[int], None]:
         data_func, stride, pack = self._data_func, self.stride, schema.packer()
         queue, worker = self.recorder._opened()
         append_slow = queue.append
         array_dtype, array_shape = schema.single_array()
+        # A live view, such as data.qpos, is the same object each time: nothing of it needs to be looked at again.
+        is_view = first.__class__ is ndarray and first.dtype is array_dtype
+        live_view = first if is_view else _NO_VIEW
+        live_bytes = live_view.tobytes
 
         def take(step: int) -> None:
             data = data_func()
+            if data is live_view:
+                raw = live_bytes()
             # What pack does with an array, without the call.
-            if data.__class__ is ndarray and data.dtype is array_dtype and data.shape == array_shape:
+            elif data.__class__ is ndarray and data.dtype is array_dtype and data.shape == array_shape:
                 raw = data.tobytes()
             else:
                 raw = pack(data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from simreel.errors import OptionsError, SceneStateError, SimreelError, UnstableError
 from simreel.recorders.manager import RecorderManager
@@ -34,13 +34,14 @@ class StepLoop:
     def __init__(self, dt: float, engine: Engine | None) -> None:
         self._engine = engine
         self._clock = Clock(dt)
-        self._manager = RecorderManager(self._clock, self._refresh_engine)
+        self._manager = RecorderManager(self._clock, self._refresh_engine, self._reads_state)
         self._agenda = self._manager.agenda
         self._tickers: list[Ticker] = []
         self._is_built = False
         self._is_destroyed = False
         self._advance: Callable[[], None]
         self._sampled_step: Callable[[Callable[[int], None], int], None]
+        self._state_step: Callable[[Callable[[int], None], int], None]
         self._refuse_steps(SceneStateError("scene.step()", "the scene is not built: call scene.build() first"))
 
     def step(self, n: int = 1) -> None:
@@ -59,7 +60,7 @@ class StepLoop:
         try:
             # A report that waits says nothing of whether somebody samples.
             if step >= agenda.next_step and (agenda.next_step >= 0 or self._manager.is_due(step)):
-                self._sampled_step(self._manager.sample, step)
+                (self._state_step if agenda.reads_state else self._sampled_step)(self._manager.sample, step)
             else:
                 # Before the engine moves, as `sample` does: Ctrl-C comes when MuJoCo returns, with the step taken.
                 clock.step = step + 1
@@ -93,13 +94,16 @@ class StepLoop:
         engine = self._engine
         assert engine is not None
         self._advance = engine.step
-        self._sampled_step = engine.sampled_step if isinstance(engine, SplitEngine) else _sample_and_step(engine)
+        if isinstance(engine, SplitEngine):
+            self._sampled_step, self._state_step = engine.sampled_step, engine.state_step
+        else:
+            self._sampled_step = self._state_step = _sample_and_step(engine)
 
     def _refuse_steps(self, error: SimreelError) -> None:
         def refuse(*_: object) -> None:
             raise error
 
-        self._advance = self._sampled_step = refuse
+        self._advance = self._sampled_step = self._state_step = refuse
 
     def reset(self, envs_idx: ArrayLike | None = None, keyframe: int | str | None = None) -> None:
         """Ends the episode and returns to the built state, or to a keyframe.
@@ -197,13 +201,18 @@ class StepLoop:
             raise SceneStateError(call, "the scene is not built: call scene.build() first")
         return engine
 
+    def _reads_state(self, data_func: Callable[[], Any]) -> bool:
+        """Whether a data function needs nothing that the engine derives from state and inputs."""
+        del data_func
+        return False
+
     def _refresh_engine(self) -> None:
         if self._engine is not None:
             self._engine.refresh()
 
 
 def _sample_and_step(engine: Engine) -> Callable[[Callable[[int], None], int], None]:
-    """`sampled_step` for an engine that has none."""
+    """`sampled_step` and `state_step` for an engine that has none."""
 
     def sampled_step(sample: Callable[[int], None], step: int) -> None:
         engine.refresh()

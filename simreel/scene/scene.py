@@ -25,6 +25,7 @@ from simreel.scene.ids import free_name
 from simreel.scene.loop import StepLoop
 from simreel.scene.messages import hold_messages, release_messages
 from simreel.scene.progress import Ticker
+from simreel.scene.reading import reads_state
 from simreel.scene.studio import Studio
 from simreel.scene.viewer import Viewer, open_viewer
 
@@ -349,6 +350,10 @@ class Scene(StepLoop):
     def is_recording(self) -> bool:
         """Whether a recorder was started and neither stopped nor failed."""
         return any(recorder.is_alive or not self._is_built for recorder in self.recorders)
+
+    def _reads_state(self, data_func: Callable[[], Any]) -> bool:
+        engine = self._engine
+        return isinstance(engine, ModelEngine) and reads_state(data_func, [self, *engine.state_owners, *self._entities])
 
     def _dt_before_build(self) -> float:
         return scene_timestep(self._sim_options, self._parts) * self._sim_options.substeps

@@ -57,6 +57,11 @@ class ModelEngine(ABC):
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """A live array of a field of `mujoco.MjData`, with worlds (n_envs, ...)."""
 
+    @property
+    @abstractmethod
+    def state_owners(self) -> list[object]:
+        """What data functions read state and inputs of: the MjData, live arrays."""
+
     @abstractmethod
     def picture_data(self, env: int) -> mujoco.MjData:
         """The data of a world, with poses that belong to its state; to be looked at only.

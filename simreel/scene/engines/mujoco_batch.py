@@ -40,19 +40,21 @@ _BEFORE_ACCELERATION = frozenset({
 
 
 class _Batch(Batch):  # type: ignore[misc] # mujoco has no stubs
-    """A batch that knows which derived fields somebody reads."""
+    """A batch that knows which derived fields somebody reads, and gives the same array each time."""
 
     def __init__(self, model: mujoco.MjModel, n_envs: int, *, persistent: bool) -> None:
         super().__init__(model, n_envs, persistent=persistent)
         self.derived: set[str] = set()
+        self._bound: dict[str, np.ndarray[Any, Any]] = {}
 
     def bind(self, name: str) -> np.ndarray[Any, Any]:
-        array: np.ndarray[Any, Any] = super().bind(name)
-        if not array.flags.writeable and name not in self.derived:
-            self.derived.add(name)
-            # A field that is bound between calls is zero until the next one.
-            self.forward(stage=_ACC)
-        return array
+        if name not in self._bound:
+            self._bound[name] = array = super().bind(name)
+            if not array.flags.writeable:
+                self.derived.add(name)
+                # A field that is bound between calls is zero until the next one.
+                self.forward(stage=_ACC)
+        return self._bound[name]
 
 
 class MuJoCoBatchEngine(ModelEngine):
@@ -121,6 +123,12 @@ class MuJoCoBatchEngine(ModelEngine):
         self.step()
         ctrl[:] = np.frombuffer(after).reshape(ctrl.shape)
 
+    def state_step(self, sample: Callable[[int], None], step: int) -> None:
+        """As `SplitEngine.state_step`."""
+        self._check_state()
+        sample(step)
+        self.step()
+
     def refresh(self) -> None:
         """Computes the derived fields that somebody has bound, at the states and inputs that stand."""
         if self.batch.derived:
@@ -148,6 +156,11 @@ class MuJoCoBatchEngine(ModelEngine):
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """A live (n_envs, ...) array of a field of `mujoco.MjData`."""
         return self.batch.bind(name)
+
+    @property
+    def state_owners(self) -> list[object]:
+        """As `ModelEngine.state_owners`."""
+        return [self.batch.state, self._qpos, self._qvel, self._ctrl]
 
     def picture_data(self, env: int) -> mujoco.MjData:
         """As `ModelEngine.picture_data`."""

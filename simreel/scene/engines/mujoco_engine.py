@@ -63,6 +63,7 @@ class MuJoCoEngine(ModelEngine):
         """Reads what a step depends on: asking the model at each step would cost more than a sample."""
         self._was_bad = sum(self._bad)
         self.sampled_step = self._make_sampled_step()
+        self.state_step = self._make_state_step()
 
     def step(self) -> None:
         """Advances by `substeps` physics steps.
@@ -74,6 +75,26 @@ class MuJoCoEngine(ModelEngine):
         bad = self._bad
         if bad[0] + bad[1] + bad[2] != self._was_bad:
             self._raise_unstable()
+
+    def _make_state_step(self) -> Callable[[Callable[[int], None], int], None]:
+        """`state_step`: one whole mj_step, which costs less than its two halves. Local names here too."""
+        check_pos: Call = partial(mujoco.mj_checkPos, self.model, self.data)
+        check_vel: Call = partial(mujoco.mj_checkVel, self.model, self.data)
+        mj_step: Call = partial(mujoco.mj_step, self.model, self.data, self._substeps)
+        bad, was_bad = self._bad, self._was_bad
+        was_bad_state = bad[0] + bad[1]
+
+        def state_step(sample: Callable[[int], None], step: int) -> None:
+            check_pos()
+            check_vel()
+            if bad[0] + bad[1] != was_bad_state:
+                self._raise_unstable()
+            sample(step)
+            mj_step()
+            if bad[0] + bad[1] + bad[2] != was_bad:
+                self._raise_unstable()
+
+        return state_step
 
     def _make_sampled_step(self) -> Callable[[Callable[[int], None], int], None]:
         """`sampled_step` for the options that the model has now.
@@ -154,9 +175,17 @@ class MuJoCoEngine(ModelEngine):
     sampled_step: Callable[[Callable[[int], None], int], None]
     """As `SplitEngine.sampled_step`."""
 
+    state_step: Callable[[Callable[[int], None], int], None]
+    """As `SplitEngine.state_step`."""
+
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """A live view of a field of `mujoco.MjData`."""
         return getattr(self.data, name)  # type: ignore[no-any-return]
+
+    @property
+    def state_owners(self) -> list[object]:
+        """As `ModelEngine.state_owners`."""
+        return [self.data, self.data.qpos, self.data.qvel, self.data.act, self.data.ctrl]
 
     def picture_data(self, env: int) -> mujoco.MjData:
         """As `ModelEngine.picture_data`."""

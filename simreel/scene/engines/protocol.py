@@ -45,3 +45,6 @@ class SplitEngine(Engine, Protocol):
 
         Controls that are set in `sample` count from the next step on.
         """
+
+    def state_step(self, sample: Callable[[int], None], step: int) -> None:
+        """As `sampled_step`, for samples that only read state and inputs."""

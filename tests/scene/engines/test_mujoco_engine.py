@@ -82,6 +82,25 @@ def test_a_sampled_step_is_mj_step_to_the_bit(name: str, method: str) -> None:
         assert ours.sensordata.tobytes() == theirs.sensordata.tobytes(), step
 
 
+@pytest.mark.parametrize("method", INTEGRATORS)
+@pytest.mark.parametrize("name", ["arm", "muscle", "humanoid"])
+def test_a_step_that_samples_the_state_is_mj_step_to_the_bit(name: str, method: str) -> None:
+    model = load(name)
+    integrator(model, method)
+    ours, theirs = mujoco.MjData(model), mujoco.MjData(model)
+    engine = MuJoCoEngine(model, ours)
+    engine.build(0)
+    rng = np.random.default_rng(0)
+    for step in range(200):
+        ours.ctrl[:] = theirs.ctrl[:] = rng.uniform(-1, 1, model.nu)
+        seen = []
+        engine.state_step(lambda _, seen=seen: seen.append(state_of(model, ours)), step)
+        assert seen == [state_of(model, theirs)], step
+        mujoco.mj_step(model, theirs)
+        assert state_of(model, ours) == state_of(model, theirs), step
+        assert ours.sensordata.tobytes() == theirs.sensordata.tobytes(), step
+
+
 @pytest.mark.parametrize("flag", ["mjENBL_FWDINV", "mjENBL_ENERGY", "mjENBL_SLEEP", "mjENBL_INVDISCRETE"])
 def test_a_sampled_step_is_mj_step_under_each_flag(flag: str) -> None:
     model = load("quadruped")
