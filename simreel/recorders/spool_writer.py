@@ -18,9 +18,12 @@ from simreel.recorders.target import hold
 
 __all__ = ["SpoolWriter"]
 
+# A record up to this size [bytes] is joined and goes out with one write; to copy a larger one costs more than writes.
+_MAX_JOINED = 2**16
+
 
 class SpoolWriter:
-    """Appends records, each with one write."""
+    """Appends records; one that a kill cuts short is left out by the reader."""
 
     def __init__(self, path: Path) -> None:
         """Makes the file, which must not exist.
@@ -78,14 +81,15 @@ class SpoolWriter:
         self._write([header.pack(self.size), *bodies])
 
     def _write(self, parts: Sequence[Any]) -> None:
-        data = b"".join(parts)
-        written = self._file.write(data) or 0
+        size = sum(map(len, parts))
         try:
-            while written < len(data):
-                # Says why the write was short; usually that the disk is full.
-                written += self._file.write(data[written:]) or 0
+            for part in parts if size > _MAX_JOINED else [b"".join(parts)]:
+                written = self._file.write(part) or 0
+                while written < len(part):
+                    # Says why the write was short; usually that the disk is full.
+                    written += self._file.write(part[written:]) or 0
         except OSError:
             with suppress(OSError):
                 os.ftruncate(self._file.fileno(), self.size)
             raise
-        self.size += len(data)
+        self.size += size

@@ -24,8 +24,6 @@ _BAD = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN
 _NONE, _VEL, _ACC = (
     int(stage) for stage in (mujoco.mjtStage.mjSTAGE_NONE, mujoco.mjtStage.mjSTAGE_VEL, mujoco.mjtStage.mjSTAGE_ACC)
 )
-# mj_checkPos and mj_checkVel take larger values for a run that went astray (mjMAXVAL in mjmodel.h).
-_MAX_VALUE = 1e10
 # A persistent batch keeps the MjData of each world, which makes derived fields nearly free. This much [bytes] of it.
 _PERSISTENT_BYTES = 2**31
 # Derived fields that exist when positions and velocities are known; the others need the accelerations.
@@ -77,7 +75,6 @@ class MuJoCoBatchEngine(ModelEngine):
         mujoco.mj_getState(model, data, state, _STATE)
         self.batch.state[:] = state
         self._picture: mujoco.MjData | None = None
-        self._flat = self.batch.state.reshape(-1)
         self._bad = self.batch.warning[:, _BAD, 1]
         self._was_bad = self._bad.tobytes()
         self._qpos, self._qvel, self._ctrl = (self.batch.bind(name) for name in ("qpos", "qvel", "ctrl"))
@@ -109,9 +106,11 @@ class MuJoCoBatchEngine(ModelEngine):
 
     def sampled_step(self, sample: Callable[[int], None], step: int) -> None:
         """As `SplitEngine.sampled_step`."""
-        self._check_state()
         if self.batch.derived:
             self.refresh()
+            if self._bad.tobytes() != self._was_bad:
+                # Worlds that went astray were reset: what is derived of them now is no sample of this step.
+                self.step()
         ctrl = self._ctrl
         before = ctrl.tobytes()
         sample(step)
@@ -125,7 +124,6 @@ class MuJoCoBatchEngine(ModelEngine):
 
     def state_step(self, sample: Callable[[int], None], step: int) -> None:
         """As `SplitEngine.state_step`."""
-        self._check_state()
         sample(step)
         self.step()
 
@@ -178,18 +176,6 @@ class MuJoCoBatchEngine(ModelEngine):
             early.add("sensordata")
         # The next step of a persistent batch goes on from there, so that the earlier stages cost next to nothing.
         return _VEL if self.batch.derived <= early else _ACC
-
-    def _check_state(self) -> None:
-        """Keeps a state that the next step would find bad out of the sample."""
-        flat = self._flat
-        # All of the state in one sweep; false for NaN. Not by a dot product: the threads of a BLAS spin on for a while
-        # and take the cores from the worlds.
-        if flat.max() <= _MAX_VALUE and flat.min() >= -_MAX_VALUE:
-            return
-        with np.errstate(invalid="ignore"):
-            good = (np.abs(self._qpos) <= _MAX_VALUE).all() and (np.abs(self._qvel) <= _MAX_VALUE).all()
-        if not good:
-            self.step()
 
     def _raise_unstable(self) -> None:
         before = np.frombuffer(self._was_bad, self._bad.dtype).reshape(self._bad.shape)
