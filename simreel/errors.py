@@ -14,14 +14,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "ClosedFileError",
     "DamagedFileError",
     "DuplicateTargetError",
     "FieldError",
+    "FileVersionError",
+    "FrameIndexError",
+    "GapError",
+    "MaxSizeError",
     "MissingExtraError",
     "MissingFileError",
     "ModelError",
     "OptionsConflictError",
     "OptionsError",
+    "PlotError",
+    "ReadError",
     "RecorderError",
     "RecorderErrorGroup",
     "RecorderOverflowError",
@@ -36,6 +43,7 @@ __all__ = [
     "UnknownNameError",
     "UnknownRecorderError",
     "UnstableError",
+    "WriteError",
     "nearest",
 ]
 
@@ -199,6 +207,81 @@ class DamagedFileError(SimreelError, ValueError):
         super().__init__(f"{path}: byte {offset}: {found}")
 
 
+class FileVersionError(SimreelError, ValueError):
+    """A file has a format that this release does not read."""
+
+    def __init__(self, path: Path | str, found: str, readable: str, writer: str) -> None:
+        self.path = path
+        self.found = found
+        self.readable = readable
+        self.writer = writer
+        super().__init__(
+            f"{path}: {found}, written by {writer or 'an unknown program'}; this release of simreel reads {readable}. "
+            "Read it with a release that is as new as its writer"
+        )
+
+
+class FrameIndexError(SimreelError, IndexError):
+    """No frame of a file has that number."""
+
+    def __init__(self, path: Path | str, index: int, frames: int, version: str) -> None:
+        self.path = path
+        self.index = index
+        self.frames = frames
+        self.version = version
+        allowed = f"its {frames} frames are 0 to {frames - 1}" if frames else "it has no frame"
+        super().__init__(f"{path} (format version {version}): no frame {index}; {allowed}")
+
+
+class GapError(SimreelError, IndexError):
+    """A frame was lost: its part of the file is damaged."""
+
+    def __init__(self, path: Path | str, index: int, gap: tuple[int, int]) -> None:
+        self.path = path
+        self.index = index
+        self.gap = gap
+        """First frame that is lost, and the first after it that is not."""
+        super().__init__(f"{path}: frame {index} is lost; the file is damaged at frames {gap[0]} to {gap[1] - 1}")
+
+
+class ClosedFileError(SimreelError, ValueError):
+    """A call on a file that is closed."""
+
+    def __init__(self, path: Path | str, call: str, reason: str = "the file is closed") -> None:
+        self.path = path
+        self.call = call
+        self.reason = reason
+        super().__init__(f"{path}: {call}: {reason}")
+
+
+class ReadError(SimreelError, OSError):
+    """The system does not give what a file holds."""
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path}: cannot be read ({reason})")
+
+
+class WriteError(SimreelError, OSError):
+    """A recording cannot go on; what was written before is whole."""
+
+    def __init__(self, path: Path | str, reason: str, kept: int) -> None:
+        self.path = path
+        self.reason = reason
+        self.kept = kept
+        """Frames that are in the file."""
+        super().__init__(f"{path}: {reason}; {f'the first {kept} frames are' if kept else 'no frame is'} kept")
+
+
+class MaxSizeError(WriteError):
+    """The file would become larger than it may."""
+
+    def __init__(self, path: Path | str, max_size: int, kept: int) -> None:
+        self.max_size = max_size
+        super().__init__(path, f"max_size={max_size} bytes is reached", kept)
+
+
 class SampleError(SimreelError, ValueError):
     """What a data function returned cannot be recorded."""
 
@@ -245,6 +328,15 @@ class SyncTimeoutError(SimreelError, TimeoutError):
         self.queued = queued
         self.timeout = timeout
         super().__init__(f"{recorder}: {queued} samples are still queued after timeout={timeout:g} s")
+
+
+class PlotError(SimreelError, RuntimeError):
+    """A plot cannot be drawn, or its window process is gone."""
+
+    def __init__(self, plot: str, reason: str) -> None:
+        self.plot = plot
+        self.reason = reason
+        super().__init__(f"{plot}: {reason}")
 
 
 class RegistrationError(SimreelError, TypeError):

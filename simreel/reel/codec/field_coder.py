@@ -1,0 +1,102 @@
+"""One field: its values to a stream and back, with whatever predictors its columns may have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simreel.reel.codec.base import CodecError
+from simreel.reel.codec.choice import Choice
+from simreel.reel.codec.family import CONSTANT, Columns, Family, Operands, Share
+from simreel.reel.codec.ordered import Integers, from_ordered, integer_dtype, to_ordered
+from simreel.reel.codec.stream import Content, pack, unpack
+
+if TYPE_CHECKING:
+    import zstandard
+
+    from simreel.reel.layout import Field
+
+__all__ = ["FieldCoder"]
+
+# Choices of the last chunks. Most chunks have the same.
+_REMEMBERED = 8
+
+Plan = tuple[Columns, list[tuple[Share, Columns | slice]]]
+
+
+class FieldCoder:
+    """Encodes and decodes the (n, width) values of a field."""
+
+    def __init__(self, field: Field, families: Sequence[Family]) -> None:
+        self.field = field
+        self.needs = {name for family in families for name in family.needs}
+        """Names of the fields that decoding may ask for."""
+
+        self._families = families
+        self._choice = Choice(families, field.width)
+        self._dtype = integer_dtype(field.dtype)
+        self._plan = lru_cache(_REMEMBERED)(self._make_plan)
+
+    def encode(self, values: np.ndarray[Any, Any], operands: Operands, compressor: zstandard.ZstdCompressor) -> bytes:
+        """The stream of (n, width) values."""
+        if not values.size:
+            return b""
+        bits = values.view(self._dtype)
+        columns = np.flatnonzero((bits[1:] != bits[0]).any(axis=0))
+        if not columns.size:
+            predictors = np.full(self.field.width, CONSTANT, np.uint8)
+            return pack(Content(predictors, bits[0], np.empty((0, 0), self._dtype)), compressor)
+        table = values if len(columns) == self.field.width else values[:, columns]
+        ordered, first = to_ordered(np.ascontiguousarray(table.T)), to_ordered(values[0])
+        predictors = self._choice.of(columns, ordered, first, operands)
+        residual: Integers = np.empty((len(columns), len(values) - 1), self._dtype)
+        for share, mine in self._plan(predictors.tobytes())[1]:
+            residual[mine] = share.residual(ordered[mine], first, operands)
+        return pack(Content(predictors, bits[0], residual), compressor)
+
+    def decode(self, stream: memoryview, n: int, operands: Operands) -> np.ndarray[Any, Any]:
+        """The values by column, (width, n).
+
+        Raises:
+            CodecError: the stream is malformed.
+        """
+        width, dtype = self.field.width, self.field.dtype
+        if not n * width:
+            if len(stream):
+                raise CodecError(self.field.name, f"{len(stream)} bytes for no values")
+            return np.empty((width, n), dtype)
+        content = unpack(self.field.name, stream, (n, width), self._dtype)
+        columns, shares = self._plan(content.predictors.tobytes())
+        values = np.empty((width, n), dtype)
+        if len(columns) < width:
+            bits: Integers = values.view(self._dtype)
+            bits[:] = content.first[:, None]
+        first = to_ordered(content.first.view(dtype))
+        for share, mine in shares:
+            ordered = share.restore(content.residual[mine], first, operands)
+            values[columns[mine] if len(columns) < width else mine] = from_ordered(ordered, dtype)
+        return values
+
+    def _make_plan(self, predictors: bytes) -> Plan:
+        """The columns that are not constant, and who computes which of these.
+
+        Raises:
+            CodecError: a column cannot have its predictor.
+        """
+        every = np.frombuffer(predictors, np.uint8).astype(np.intp)
+        columns = np.flatnonzero(every != CONSTANT)
+        chosen = every[columns]
+        shares: list[tuple[Share, Columns | slice]] = []
+        served = 0
+        for family in self._families:
+            mine = np.flatnonzero(np.isin(chosen, family.predictors) & np.isin(columns, family.columns))
+            served += len(mine)
+            if mine.size:
+                whole = len(mine) == len(columns)
+                shares.append((family.share(columns[mine], chosen[mine]), slice(None) if whole else mine))
+        if served < len(columns):
+            raise CodecError(self.field.name, "a predictor that its column cannot have")
+        return columns, shares

@@ -1,0 +1,108 @@
+"""The bytes of a stream: predictors, frame 0 and byte planes in one zstd frame.
+
+| predictor of each column | frame 0 | plane 0 | plane 1 | ...      plane: [column][frame], without constant columns
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import zstandard
+
+from simreel.reel.codec.base import CodecError
+
+if TYPE_CHECKING:
+    from simreel.reel.codec.ordered import Integers
+
+__all__ = ["Content", "pack", "unpack"]
+
+# A plane of at least so many bytes has a Huffman table of its own, which takes up to 130.
+_OWN_BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a stream says of `width` columns in `n` frames."""
+
+    predictors: np.ndarray[Any, np.dtype[np.uint8]]
+    """(width,)."""
+
+    first: Integers
+    """(width,) bits of the values of frame 0, not yet ordered."""
+
+    residual: Integers
+    """(k, n - 1) of the columns whose predictor is not 0."""
+
+
+def pack(content: Content, compressor: zstandard.ZstdCompressor) -> bytes:
+    """The stream."""
+    head = content.predictors.tobytes() + content.first.tobytes()
+    if not content.residual.size:
+        return compressor.compress(head)
+    planes = _planes(content.residual)
+    if planes[0].size < _OWN_BLOCK:
+        return compressor.compress(head + planes.tobytes())
+    writer = compressor.compressobj(size=len(head) + planes.nbytes)
+    parts = [writer.compress(head)]
+    for plane in planes:
+        parts += [writer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK), writer.compress(plane.data)]
+    return b"".join([*parts, writer.flush()])
+
+
+def unpack(name: str, stream: memoryview, shape: tuple[int, int], dtype: np.dtype[Any]) -> Content:
+    """What a stream says of (n, width) values, as integers of `dtype`.
+
+    Raises:
+        CodecError: it does not hold that.
+    """
+    n, width = shape
+    body = _decompressed(name, stream, width * (1 + dtype.itemsize), (n - 1) * dtype.itemsize, width)
+    predictors = np.frombuffer(body, np.uint8, width)
+    first = np.frombuffer(body, dtype, width, offset=width)
+    planes = np.frombuffer(body, np.uint8, offset=width + first.nbytes)
+    varying = int(np.count_nonzero(predictors))
+    if planes.size != varying * (n - 1) * dtype.itemsize:
+        raise CodecError(name, f"{planes.size} bytes of residuals for {varying} columns that vary in {n} frames")
+    return Content(predictors, first, _residual(planes.reshape(dtype.itemsize, varying, n - 1), dtype))
+
+
+def _decompressed(name: str, stream: memoryview, head: int, column: int, width: int) -> bytes:
+    try:
+        size = zstandard.get_frame_parameters(stream).content_size
+        # Checked before anything of that size is allocated. A size that is not stated reads as a huge one.
+        residuals = size - head
+        if not 0 <= residuals <= width * column or (residuals and residuals % column):
+            raise CodecError(name, f"a zstd frame of {size} bytes of content, which no number of columns gives")
+        body = zstandard.ZstdDecompressor().decompress(stream, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise CodecError(name, f"not a whole zstd frame ({error})") from error
+    if len(body) != size:
+        raise CodecError(name, f"{len(body)} bytes in a zstd frame that states {size}")
+    return body
+
+
+# By bytes of an integer: where the sign is, and all other bits.
+_SIGN = {size: 8 * size - 1 for size in (1, 4, 8)}
+_REST = {size: 2 ** (8 * size - 1) - 1 for size in (1, 4, 8)}
+
+
+def _planes(residual: Integers) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    zigzag: Integers = residual >> _SIGN[residual.itemsize]
+    residual = residual << 1
+    zigzag ^= residual
+    octets = zigzag.view(np.uint8).reshape(*residual.shape, residual.itemsize)
+    return np.ascontiguousarray(octets.transpose(2, 0, 1))
+
+
+def _residual(planes: np.ndarray[Any, np.dtype[np.uint8]], dtype: np.dtype[Any]) -> Integers:
+    zigzag: Integers = np.empty(planes.shape[1:], dtype)
+    zigzag.view(np.uint8).reshape(*zigzag.shape, dtype.itemsize)[:] = planes.transpose(1, 2, 0)
+    sign = zigzag & 1
+    np.negative(sign, out=sign)
+    zigzag >>= 1
+    # The highest bit is no sign here.
+    zigzag &= _REST[dtype.itemsize]
+    zigzag ^= sign
+    return zigzag

@@ -1,0 +1,88 @@
+"""Payloads by name, each content once, checked against its sha256."""
+
+import hashlib
+import json
+import struct
+import tracemalloc
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simreel.errors import FieldError, UnknownNameError
+from simreel.reel.blob import BlobPacker, Blobs, content_of, unpack_blob
+
+
+@given(st.text("ab./\\ü\0", max_size=5), st.binary(max_size=300))
+def test_a_payload_comes_back(name, content):
+    packer = BlobPacker()
+    blob, payload = unpack_blob(b"".join(packer.pack(name, content)))
+    assert (blob.name, blob.size, blob.sha256) == (name, len(content), hashlib.sha256(content).hexdigest())
+    assert content_of(blob, payload) == content
+    again, payload = unpack_blob(b"".join(packer.pack("other", content)))
+    assert (again.encoding, len(payload)) == ("same", 0)
+
+
+def test_what_does_not_shrink_is_stored_as_it_is():
+    assert unpack_blob(b"".join(BlobPacker().pack("a", hashlib.sha512(b"").digest())))[0].encoding == "raw"
+    assert unpack_blob(b"".join(BlobPacker().pack("a", bytes(1000))))[0].encoding == "zstd"
+
+
+def test_the_argument_at_fault_is_named():
+    with pytest.raises(FieldError, match="blobs: a name of type int"):
+        BlobPacker().pack(1, b"")
+    with pytest.raises(FieldError, match="blob 'a': str given, bytes are needed"):
+        BlobPacker().pack("a", "text")
+
+
+def body(payload=b"", **change):
+    digest = hashlib.sha256(bytes(100)).hexdigest()
+    values = {"name": "a", "sha256": digest, "size": 100, "encoding": "zstd"} | change
+    raw = json.dumps(values).encode()
+    return struct.pack("<I", len(raw)) + raw + payload
+
+
+LARGE = zstandard.ZstdCompressor().compress(bytes(50 * 2**20))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        body(name=1),
+        body(sha256=None),
+        body(size=-1),
+        body(size=2**31),
+        body(size="1"),
+        body(encoding="gzip"),
+        body(b"no frame"),
+        body(LARGE),
+        body(LARGE[:20]),
+        body(zstandard.ZstdCompressor(write_content_size=False).compress(bytes(100))),
+        body(zstandard.ZstdCompressor().compress(b"1" * 100)),
+        body(bytes(99), encoding="raw"),
+        body(b"1" * 100, encoding="raw"),
+    ],
+)
+def test_a_malformed_payload_is_a_value_error_and_allocates_little(raw):
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r".+"):
+        content_of(*unpack_blob(raw))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200_000
+
+
+def test_a_name_that_is_not_there_gives_the_nearest():
+    packer = BlobPacker()
+    bodies = [b"".join(packer.pack(name, name.encode())) for name in ("scene", "mesh")]
+    stored = [(unpack_blob(body)[0], at) for at, body in enumerate(bodies)]
+    blobs = Blobs(stored, lambda at: stored[at][0].name.encode())
+    assert dict(blobs) == {"scene": b"scene", "mesh": b"mesh"}
+    assert blobs.by_sha256(blobs.info("mesh").sha256) == b"mesh"
+    with pytest.raises(UnknownNameError, match="Did you mean 'scene'"):
+        blobs["scen"]
+    with pytest.raises(UnknownNameError, match="no blob content"):
+        blobs.by_sha256("0")
+    assert blobs.get("x") is None
