@@ -25,6 +25,8 @@ __all__ = [
     "MissingExtraError",
     "MissingFileError",
     "ModelError",
+    "NotATrajectoryError",
+    "NotExactError",
     "OptionsConflictError",
     "OptionsError",
     "PlotError",
@@ -34,6 +36,7 @@ __all__ = [
     "RecorderOverflowError",
     "RegistrationError",
     "SampleError",
+    "SceneDiffersError",
     "SceneStateError",
     "SimreelError",
     "SimreelWarning",
@@ -242,6 +245,36 @@ class GapError(SimreelError, IndexError):
         self.gap = gap
         """First frame that is lost, and the first after it that is not."""
         super().__init__(f"{path}: frame {index} is lost; the file is damaged at frames {gap[0]} to {gap[1] - 1}")
+
+
+class NotATrajectoryError(SimreelError, ValueError):
+    """A reel holds something else than a trajectory, or what does not fit together."""
+
+    def __init__(self, path: Path | str, version: str, frames: int, found: str) -> None:
+        self.path = path
+        self.version = version
+        self.frames = frames
+        self.found = found
+        super().__init__(f"{path} (format version {version}, {frames} frames): no trajectory: {found}")
+
+
+class NotExactError(SimreelError, ValueError):
+    """A trajectory cannot be run again to the bit."""
+
+    def __init__(self, path: Path | str, reason: str, remedy: str) -> None:
+        self.path = path
+        self.reason = reason
+        self.remedy = remedy
+        super().__init__(f"{path}: cannot be verified: {reason}. {remedy}")
+
+
+class SceneDiffersError(SimreelError, ValueError):
+    """A scene is not the one that was recorded."""
+
+    def __init__(self, path: Path | str, differences: Sequence[str]) -> None:
+        self.path = path
+        self.differences = tuple(differences)
+        super().__init__(f"{path}: the scene and the recorded one differ: {'; '.join(self.differences)}")
 
 
 class ClosedFileError(SimreelError, ValueError):

@@ -11,24 +11,37 @@ from typing import TYPE_CHECKING, Any
 from simreel.errors import nearest
 
 if TYPE_CHECKING:
-    from simreel.reel.columns import Column
     from simreel.reel.layout import Field, Joint, Layout
     from simreel.reel.mujoco import layout_from_mujoco
     from simreel.reel.reader import Reel
-    from simreel.reel.side import Side
+    from simreel.reel.recovery import RecoverReport, recover
+    from simreel.reel.repacking import RepackReport, repack
     from simreel.reel.writer import ReelWriter
 
-__all__ = ["Column", "Field", "Joint", "Layout", "Reel", "ReelWriter", "Side", "layout_from_mujoco"]
+__all__ = [
+    "Field",
+    "Joint",
+    "Layout",
+    "RecoverReport",
+    "Reel",
+    "ReelWriter",
+    "RepackReport",
+    "layout_from_mujoco",
+    "recover",
+    "repack",
+]
 
 _HOME = {
-    "Column": "simreel.reel.columns",
     "Field": "simreel.reel.layout",
     "Joint": "simreel.reel.layout",
     "Layout": "simreel.reel.layout",
+    "RecoverReport": "simreel.reel.recovery",
     "Reel": "simreel.reel.reader",
     "ReelWriter": "simreel.reel.writer",
-    "Side": "simreel.reel.side",
+    "RepackReport": "simreel.reel.repacking",
     "layout_from_mujoco": "simreel.reel.mujoco",
+    "recover": "simreel.reel.recovery",
+    "repack": "simreel.reel.repacking",
 }
 
 

@@ -5,34 +5,30 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import weakref
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from simreel.reel.worker import Worker
 
-__all__ = ["forget", "register"]
+__all__ = ["register"]
 
 logger = logging.getLogger("simreel")
 
-_running: set[Worker] = set()
+# A running worker is held by its thread.
+_running: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
 def register(worker: Worker) -> None:
     """Has a worker's file closed at exit, and left alone in a forked child."""
-    # One that failed stays: nobody may have been told.
-    _running.difference_update([old for old in _running if old.ended.is_set() and old.error is None])
     _running.add(worker)
 
 
-def forget(worker: Worker) -> None:
-    """Its file is closed, and whoever had to know of an error does."""
-    _running.discard(worker)
-
-
 def _end_all() -> None:
-    for worker in list(_running):
+    workers = list(_running)
+    for worker in workers:
         worker.end()
-    for worker in list(_running):
+    for worker in workers:
         # One Ctrl-C more must not cost the end of a file.
         while not worker.ended.is_set():
             try:
@@ -44,7 +40,7 @@ def _end_all() -> None:
 
 
 def _abandon_all() -> None:
-    for worker in _running:
+    for worker in list(_running):
         worker.abandon()
     _running.clear()
 

@@ -44,6 +44,8 @@ class ReelFile:
 
     def close(self) -> None:
         """Closes it; twice is fine."""
+        # First: the system may give the number of a closed descriptor to another file.
+        self._fd = -1
         self._closing()
 
     @property
@@ -58,11 +60,11 @@ class ReelFile:
             ClosedFileError: the file is closed.
             ReadError: the system does not give them.
         """
-        if self.closed:
-            raise ClosedFileError(self.path, "reading")
         try:
             return os.pread(self._fd, size, at)
         except OSError as error:
+            if self.closed:
+                raise ClosedFileError(self.path, "reading") from None
             raise ReadError(self.path, f"{error.strerror}, byte {at}") from error
 
     def exactly(self, size: int, at: int) -> bytes:
@@ -90,9 +92,9 @@ class ReelFile:
         Raises:
             DamagedFileError: its checksum does not fit.
         """
-        raw = self.exactly(header.length + 4, at + HEADER_SIZE)
-        body = raw[:-4]
-        self._check(zlib.crc32(body), raw[-4:], header, at)
+        start = at + HEADER_SIZE
+        body = self.exactly(header.length, start)
+        self._check(zlib.crc32(body), self.exactly(4, start + header.length), header, at)
         return body
 
     def check_body(self, header: Header, at: int) -> bytes:
@@ -118,7 +120,7 @@ class ReelFile:
         """In a forked child: a descriptor that its parent does not share, if the file has its name still."""
         if self.closed:
             return
-        with suppress(OSError, MissingFileError, ReadError):
+        with suppress(OSError):
             fd = _open(self.path)
             if os.path.samestat(os.fstat(fd), os.fstat(self._fd)):
                 self._closing()

@@ -13,7 +13,7 @@ import numpy as np
 from simreel._version import __version__
 from simreel.errors import FieldError
 from simreel.reel.layout import Layout
-from simreel.reel.limits import MAX_CHUNK_SIZE, MAX_FRAME_BYTES
+from simreel.reel.limits import MAX_CHUNK_SIZE, MAX_FIELDS, MAX_FRAME_BYTES
 from simreel.reel.record import VERSION
 from simreel.reel.text import dump_json
 
@@ -62,6 +62,8 @@ class Head:
             raise FieldError("dt", f"{self.dt!r}", "a finite number above 0 is needed [s]")
         if type(self.chunk_size) is not int or not 1 <= self.chunk_size <= MAX_CHUNK_SIZE:
             raise FieldError("chunk_size", f"{self.chunk_size!r}", f"1 to {MAX_CHUNK_SIZE} frames are allowed")
+        if len(self.layout.fields) > MAX_FIELDS:
+            raise FieldError("layout", f"{len(self.layout.fields)} fields", f"at most {MAX_FIELDS} are allowed")
         if self.layout.row_bytes > MAX_FRAME_BYTES:
             found, allowed = f"rows of {self.layout.row_bytes} bytes", f"at most {MAX_FRAME_BYTES} are allowed"
             raise FieldError("layout", found, allowed)

@@ -20,9 +20,12 @@ __all__ = ["describe", "find_damage"]
 def find_damage(file: ReelFile, records: Records, frames: Frames, extras: Extras) -> list[Damage]:
     """The stretches of a file that cannot be read, in order. Reads all of it."""
     _ = frames.gaps, extras.params, extras.notes, extras.blobs
-    errors = [*frames.store.damage.values(), *(error for errors in extras.damage.values() for error in errors)]
-    errors += [DamagedFileError(file.path, at, "a CHNK record of impossible frames") for at in frames.table.refused]
-    ends = {}
+    found = [(frames.table.offsets[chunk], text) for chunk, text in frames.store.damage.items()]
+    found += [(at, "a CHNK record that says something impossible") for at in frames.table.refused]
+    found += [(error.offset, error.found) for errors in extras.damage.values() for error in errors]
+    ends = {0: START_SIZE}
+    if Start.unpack(file.read(START_SIZE, 0)) is None:
+        found.append((0, "the first bytes of the file"))
     for tag, _, _, at, length in records.entries.tolist():
         ends[at] = record_end(at, length)
         header = file.header(at)
@@ -33,11 +36,8 @@ def find_damage(file: ReelFile, records: Records, frames: Frames, extras: Extras
                     raise DamagedFileError(file.path, at, "a record whose header does not fit")
                 file.check_body(header, at)
             except DamagedFileError as error:
-                errors.append(error)
-    found = [Damage(error.offset, ends.get(error.offset, file.size), error.found) for error in errors]
-    if Start.unpack(file.read(START_SIZE, 0)) is None:
-        found.append(Damage(0, START_SIZE, "the first bytes of the file"))
-    return sorted([*records.damage, *found])
+                found.append((error.offset, error.found))
+    return sorted([*records.damage, *(Damage(at, ends.get(at, file.size), text) for at, text in found)])
 
 
 def describe(reel: Reel, frames: Frames) -> dict[str, Any]:

@@ -11,6 +11,7 @@ __all__ = [
     "MAX_BLOB",
     "MAX_CHUNK_BYTES",
     "MAX_CHUNK_SIZE",
+    "MAX_FIELDS",
     "MAX_FRAME_BYTES",
     "MAX_JSON",
     "MAX_SIDE",
@@ -23,6 +24,7 @@ __all__ = [
 
 MAX_JSON = 4 * 2**20
 MAX_CHUNK_SIZE = 65536
+MAX_FIELDS = 4096
 # Values of a chunk of several frames, and of a chunk of one.
 MAX_CHUNK_BYTES = 4 * 2**20
 MAX_FRAME_BYTES = 256 * 2**20

@@ -41,7 +41,7 @@ def layout_from_mujoco(model: mujoco.MjModel, parts: Iterable[str] | None = None
         if name.startswith("mjSTATE_") and int(bit).bit_count() == 1
     }
     chosen = set(bits) if parts is None else set(parts)
-    for name in chosen - set(bits):
+    for name in sorted(chosen - set(bits)):
         raise UnknownNameError("state part", name, bits)
     everything = int(mujoco.mjtState.mjSTATE_INTEGRATION)
     fields = []

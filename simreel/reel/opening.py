@@ -6,9 +6,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from simreel.errors import DamagedFileError, FileVersionError, UnknownNameError
-from simreel.reel.codec import Codec, codec_for
+from simreel.reel.codec import codec_for
 from simreel.reel.head import Head
 from simreel.reel.index import TRAILER_SIZE
+from simreel.reel.layout import Layout
 from simreel.reel.limits import MAX_JSON
 from simreel.reel.record import HEADER_SIZE, MAGIC, START_SIZE, VERSION, Start, version_text
 from simreel.reel.text import load_json
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from simreel.reel.file import ReelFile
     from simreel.reel.scan import Records
 
-__all__ = ["check_start", "make_codec", "read_head"]
+__all__ = ["check_codec", "check_start", "read_head"]
 
 
 def check_start(file: ReelFile) -> None:
@@ -75,21 +76,21 @@ def read_head(file: ReelFile, records: Records) -> Head:
     raise DamagedFileError(file.path, START_SIZE, why)
 
 
-def make_codec(file: ReelFile, head: Head) -> Codec:
-    """The codec that the frames were encoded with.
+def check_codec(file: ReelFile, head: Head) -> None:
+    """Checks that this release has the codec of the frames.
 
     Raises:
-        FileVersionError: this release does not have it.
+        FileVersionError: it has not.
     """
     try:
-        codec = codec_for(head.codec, head.layout, head.dt)
+        # Not for the layout: that takes memory, and nothing that the file says of it was seen to be true yet.
+        codec = codec_for(head.codec, Layout(()), head.dt)
     except UnknownNameError as error:
         readable = "the codecs " + ", ".join(error.known)
         raise FileVersionError(file.path, f"codec {head.codec!r}", readable, head.writer) from None
     if codec.contract != head.contract:
         found, readable = f"codec {head.codec}, version {head.contract}", f"version {codec.contract} of it"
         raise FileVersionError(file.path, found, readable, head.writer)
-    return codec
 
 
 def _check_version(file: ReelFile, version: tuple[int, int], writer: str) -> None:

@@ -17,7 +17,7 @@ from simreel.reel.extras import Extras, Sides
 from simreel.reel.file import ReelFile
 from simreel.reel.frames import Frames
 from simreel.reel.info import describe, find_damage
-from simreel.reel.opening import check_start, make_codec, read_head
+from simreel.reel.opening import check_codec, check_start, read_head
 from simreel.reel.scan import Damage, Records, find_records
 from simreel.reel.store import ChunkStore
 
@@ -51,10 +51,11 @@ class Reel:
             """Where everything is in the file."""
             self.head: Head = read_head(self._file, self.records)
             """What the file says of itself."""
+            check_codec(self._file, self.head)
             trailer = self.records.trailer
             frames = trailer.frames if trailer is not None else None
             table = ChunkTable(self.records.entries, self.head, self._file.size, frames)
-            store = ChunkStore(self._file, self.head, table, make_codec(self._file, self.head))
+            store = ChunkStore(self._file, self.head, table)
             self._extras = Extras(self._file, self.records)
             self._frames = Frames(self.path, self.head.version, self.head.layout, table, store)
         except BaseException:

@@ -6,6 +6,7 @@ import os
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,11 +15,11 @@ from simreel.errors import DamagedFileError
 from simreel.reel.cache import Cache
 from simreel.reel.chunk import stream_places, unpack_directory
 from simreel.reel.chunk_encoder import COUNTS
+from simreel.reel.codec import Codec, codec_for
 from simreel.reel.limits import items_bytes, raw_limit
 
 if TYPE_CHECKING:
     from simreel.reel.chunk_table import ChunkTable
-    from simreel.reel.codec import Codec
     from simreel.reel.file import ReelFile
     from simreel.reel.head import Head
 
@@ -56,19 +57,21 @@ class ChunkStore:
         file: of the chunks.
         head: what the file says of them.
         table: where they are.
-        codec: decodes them.
     """
 
-    def __init__(self, file: ReelFile, head: Head, table: ChunkTable, codec: Codec) -> None:
-        self.damage: dict[int, DamagedFileError] = {}
+    def __init__(self, file: ReelFile, head: Head, table: ChunkTable) -> None:
+        self.damage: dict[int, str] = {}
         """Why a chunk cannot be read, for those that were tried."""
         self._file = file
         self._head = head
         self._table = table
-        self._codec = codec
         self._cache = Cache(CACHE_BYTES)
         _stores.add(self)
         self._first_streams = stream_places([field.ragged for field in head.layout.fields])
+
+    @cached_property
+    def _codec(self) -> Codec:
+        return codec_for(self._head.codec, self._head.layout, self._head.dt)
 
     def columns(self, chunk: int, fields: Sequence[int]) -> dict[int, Any]:
         """Fields of a chunk: by number, (n, width) array, read-only, or `Items` of a ragged one.
@@ -112,16 +115,16 @@ class ChunkStore:
         return sizes
 
     def _body(self, chunk: int) -> bytes:
-        if chunk in self.damage:
-            raise self.damage[chunk]
         at = self._table.offsets[chunk]
+        if chunk in self.damage:
+            raise DamagedFileError(self._file.path, at, self.damage[chunk])
         try:
             header = self._file.header(at)
             if header is None or header._replace(flags=0) != self._table.header(chunk):
                 raise DamagedFileError(self._file.path, at, "a CHNK record whose header does not fit")
             return self._file.body(header, at)
         except DamagedFileError as error:
-            self.damage[chunk] = error.with_traceback(None)
+            self.damage[chunk] = error.found
             raise
 
     def _parse(self, chunk: int, parse: Callable[[memoryview, list[tuple[int, int]]], _T]) -> _T:

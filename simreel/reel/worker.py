@@ -5,6 +5,7 @@ It holds no `ReelWriter`: one that nobody holds any more is collected, and its f
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from simreel.reel.chunk_encoder import ChunkEncoder
 
 __all__ = ["End", "Flush", "Record", "Worker"]
+
+logger = logging.getLogger("simreel")
 
 # Rows that were in the open slot at one tick are written at the next: none waits longer than 0.5 s.
 _TICK = 0.25
@@ -44,8 +47,12 @@ class Flush:
     done: threading.Event = field(default_factory=threading.Event)
 
 
+@dataclass
 class End:
     """Asks for the end of the file."""
+
+    is_orphan: bool
+    """Whether nobody is left whom an error could be raised to."""
 
 
 class Worker:
@@ -96,9 +103,9 @@ class Worker:
         self._was_told = True
         return self.error
 
-    def end(self) -> None:
+    def end(self, *, is_orphan: bool = False) -> None:
         """Asks for the end, and returns at once. Fit for a finalizer: takes no lock."""
-        self._ring.queue.put(End())
+        self._ring.queue.put(End(is_orphan))
 
     def join(self) -> None:
         """Returns when the file is closed and the thread has ended."""
@@ -125,6 +132,8 @@ class Worker:
                 item.slot.free.set()
         elif isinstance(item, End):
             self._attempt(self._finish)
+            if item.is_orphan and (error := self.take_error()) is not None:
+                logger.error("when the file was closed: %s", error, exc_info=error)
             self.ended.set()
         else:
             self._attempt(self._write_open if isinstance(item, Flush) else lambda: self._write_record(item))
@@ -189,15 +198,13 @@ class Worker:
     def _fail(self, error: BaseException) -> None:
         """Ends the file as well as it can be ended, and has the caller told."""
         if isinstance(error, OverSizeError):
-            self.error = MaxSizeError(self.path, self._max_size or 0, self.frames)
+            told: SimreelError = MaxSizeError(self.path, self._max_size or 0, self.frames)
         elif isinstance(error, SimreelError):
-            self.error = error
+            told = error
         else:
             system = error.strerror if isinstance(error, OSError) else None
-            reason = system or f"{type(error).__name__}: {error}"
-            self.error = WriteError(self.path, reason, self.frames)
-            self.error.__cause__ = error
-        self._ring.limit = 0
+            told = WriteError(self.path, system or f"{type(error).__name__}: {error}", self.frames)
+            told.__cause__ = error
         # What is on a full disk already can be read without an index.
         with suppress(OSError):
             self._sink.finish(self.frames, is_complete=False)
@@ -205,3 +212,6 @@ class Worker:
             self._sync()
         with suppress(OSError):
             self._sink.file.close()
+        # Whoever is told finds the file as it stays.
+        self.error = told
+        self._ring.limit = 0

@@ -92,11 +92,13 @@ class ReelWriter:
         head = Head(layout, dt, chunk_size, encoding.name, encoding.contract, dict(meta or {})).to_bytes()
         self._packer = BlobPacker()
         packed = [self._packer.pack(name, content) for name, content in (blobs or {}).items()]
+        self._ring = Ring(layout, chunk_size)
         file = GrowingFile(self.path, overwrite=overwrite)
         try:
             sink = Sink(file, head, max_size)
             for body in packed:
                 sink.append(b"BLOB", body)
+            self._worker = Worker(self._ring, ChunkEncoder(layout, encoding), sink, max_size, interval)
         except OverSizeError:
             file.discard()
             raise MaxSizeError(self.path, max_size or 0, 0) from None
@@ -106,13 +108,11 @@ class ReelWriter:
         except BaseException:
             file.discard()
             raise
-        self._ring = Ring(layout, chunk_size)
-        self._worker = Worker(self._ring, ChunkEncoder(layout, encoding), sink, max_size, interval)
         self._closed = False
         self._pid = os.getpid()
         exiting.register(self._worker)
-        # At the interpreter's end `exiting` waits for it as well.
-        self._collected = weakref.finalize(self, self._worker.end)
+        # At the interpreter's end `exiting` does this, and waits.
+        self._collected = weakref.finalize(self, self._worker.end, is_orphan=True)
         self._collected.atexit = False
 
     def __enter__(self) -> Self:
@@ -343,7 +343,6 @@ class ReelWriter:
         self._worker.join()
         self._ring.shut()
         self._collected.detach()
-        exiting.forget(self._worker)
         self._tell()
 
     @property
@@ -383,6 +382,10 @@ class ReelWriter:
 
 
 def _positive(name: str, value: Any, needed: str) -> float:
-    if isinstance(value, (bool, str)) or not 0 < (number := float(value)) < np.inf:
+    try:
+        number = float("nan" if isinstance(value, (bool, str)) else value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0 < number < np.inf:
         raise FieldError(name, f"{value!r}", f"{needed} is needed")
     return number

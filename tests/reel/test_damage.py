@@ -2,12 +2,17 @@
 
 import random
 import struct
+import tracemalloc
+import warnings
+import zlib
 
 import pytest
+import zstandard
 
 from simreel.errors import DamagedFileError, SimreelWarning
-from simreel.reel import Reel
-from simreel.reel.record import HEADER_SIZE, Header
+from simreel.reel import Field, Layout, Reel
+from simreel.reel.head import Head
+from simreel.reel.record import HEADER_SIZE, Header, Start
 
 
 def records(data):
@@ -150,8 +155,6 @@ def test_a_reel_inside_a_reel_is_not_taken_for_records_of_the_outer_one(tmp_path
 
 def forged(at, tag, body, first=0, frames=0, length=None):
     """A record with good checksums that says what no writer would."""
-    import zlib
-
     header = Header(tag, 0, len(body) if length is None else length, first, frames).pack(at)
     raw = header + body + struct.pack("<I", zlib.crc32(body))
     return raw + bytes(-len(raw) % 8)
@@ -188,6 +191,67 @@ def test_a_chunk_with_good_checksums_that_cannot_be_decoded_is_an_error_with_its
             reel.row(28)
         assert caught.value.offset == end
         assert reel.row(27)["step"].shape == (1,)
+
+
+def test_a_layout_of_huge_rows_costs_nothing_until_a_chunk_has_them(tmp_path):
+    layout = Layout((Field("x", "f8", 2**25),))
+    body = Head(layout, 1.0, 8, "phys1", 1).to_bytes()
+    (tmp_path / "a.reel").write_bytes(Start((1, 0), "x").pack() + forged(64, b"HEAD", body))
+    tracemalloc.start()
+    with Reel.open(tmp_path / "a.reel") as reel:
+        assert len(reel) == 0
+        _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100_000
+
+
+def directory(*streams):
+    return struct.pack(f"<{len(streams) + 1}I", len(streams), *map(len, streams)) + b"".join(streams)
+
+
+BOMB = zstandard.ZstdCompressor().compress(bytes(100 * 2**20))
+# A counts stream of one frame, that says 2**31 - 1 items: predictor, frame 0.
+COUNTS = zstandard.ZstdCompressor().compress(b"\0" + struct.pack("<i", 2**31 - 1))
+
+
+@pytest.mark.parametrize(
+    ("field", "body"),
+    [
+        ("step", directory(*[BOMB] * 6)),
+        ("contacts", directory(b"", b"", b"", b"", BOMB, b"")),
+        ("contacts", directory(b"", b"", b"", b"", COUNTS, BOMB)),
+        ("contacts", directory(b"", b"", b"", b"", COUNTS, b"")),
+    ],
+)
+def test_a_chunk_that_would_unpack_to_more_than_it_may_is_refused_before_it_is_allocated(tmp_path, small, field, body):
+    data, _ = small
+    end = [at for at, header in records(data) if header.tag == b"HEAD"][1]
+    (tmp_path / "a.reel").write_bytes(data[:end] + forged(end, b"CHNK", body, 28, 1))
+    with Reel.open(tmp_path / "a.reel") as reel:
+        tracemalloc.start()
+        with pytest.raises(DamagedFileError, match="cannot be decoded") as caught:
+            reel.field(field)[28]
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert caught.value.offset == end
+    assert peak < 2**20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_damage_costs_more_memory_than_the_file_is_large(tmp_path, small, seed):
+    data, _ = small
+    rng = random.Random(seed)
+    for _ in range(20):
+        (tmp_path / "a.reel").write_bytes(flipped(data, rng.randrange(len(data)), rng.randrange(8)))
+        tracemalloc.start()
+        with Reel.open(tmp_path / "a.reel") as reel, warnings.catch_warnings():
+            warnings.simplefilter("ignore", SimreelWarning)
+            reel.info()
+            for field in reel.layout.fields:
+                reel.field(field.name)[:]
+            _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 500_000
 
 
 def test_records_and_flags_that_are_not_known_are_ignored(tmp_path, small, examine):

@@ -48,6 +48,7 @@ def test_keys_of_a_newer_writer_are_ignored():
         {"layout": {"fields": [{"name": "x", "dtype": "f8", "width": 2**40}]}},
         {"layout": {"fields": [{"name": "x", "dtype": "f8", "width": 2**26}]}},
         {"layout": {"fields": [{"name": "x", "dtype": "f8", "width": 1}] * 2}},
+        {"layout": {"fields": [{"name": str(i), "dtype": "u1", "width": 1} for i in range(4097)]}},
         {"meta": None},
         {"writer": 3},
         {"format": [1]},

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simreel.errors import FieldError, SimreelError, UnknownNameError
@@ -32,6 +32,7 @@ ARM = Layout(
 )
 
 
+@settings(deadline=None)
 @given(layouts)
 def test_a_layout_survives_json(layout):
     assert Layout.from_json(json.loads(json.dumps(layout.to_json()))) == layout
@@ -41,6 +42,7 @@ def test_joints_survive_json():
     assert Layout.from_json(json.loads(json.dumps(ARM.to_json()))) == ARM
 
 
+@settings(deadline=None)
 @given(layouts)
 def test_a_row_is_packed_and_holds_the_fixed_fields_in_order(layout):
     fixed = [field for field in layout.fields if not field.ragged]

@@ -301,6 +301,8 @@ def test_threads_may_share_a_reel(path, frames, same_bits, monkeypatch):
 def test_a_forked_child_reads_on_with_a_descriptor_of_its_own(path, run_script):
     out = run_script(
         """
+        import warnings
+        warnings.simplefilter("ignore", DeprecationWarning)  # that this process has threads
         reel = Reel.open(sys.argv[1])
         reel.row(3)
         expected = reel.field("x")[:]
@@ -322,7 +324,9 @@ def test_a_forked_child_reads_on_with_a_descriptor_of_its_own(path, run_script):
 def test_a_forked_child_leaves_the_writer_alone(tmp_path, run_script):
     out = run_script(
         """
+        import warnings
         from simreel.errors import ClosedFileError
+        warnings.simplefilter("ignore", DeprecationWarning)  # that this process has threads
         writer = ReelWriter(sys.argv[1], Layout((Field("x", "f8", 1),)), chunk_size=4)
         writer.append(np.arange(6.0)[:, None])
         child = os.fork()
@@ -357,3 +361,31 @@ def test_a_file_that_is_being_written_is_read_up_to_its_last_whole_chunk(tmp_pat
             with Reel.open(tmp_path / "b.reel") as reel:
                 assert not reel.is_complete
                 assert reel.rows(0, len(reel)).tobytes() == block[: min(start + 5, COUNT)].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (
+            {"name": "magic"},
+            "codec 'magic', written by simreel .*; this release of simreel reads the codecs phys1, diff1",
+        ),
+        (
+            {"contract": 9},
+            "codec phys1, version 9, written by simreel .*; this release of simreel reads version 1 of it",
+        ),
+    ],
+)
+def test_a_codec_that_this_release_has_not_is_named(tmp_path, change, found):
+    import json
+
+    from simreel.reel.head import Head
+    from simreel.reel.record import Header, record_parts
+
+    values = json.loads(Head(PLAIN, 1.0, 8, "phys1", 1).to_bytes())
+    values["codec"] |= change
+    body = json.dumps(values).encode()
+    parts = [Start((1, 0), "x").pack(), *record_parts(Header(b"HEAD", 0, len(body), 0, 0), [body], 64)]
+    (tmp_path / "b.reel").write_bytes(b"".join(parts))
+    with pytest.raises(FileVersionError, match=found):
+        Reel.open(tmp_path / "b.reel")

@@ -1,5 +1,6 @@
 """Frames come back as they were given, however they were given, and a writer's end is always a whole file."""
 
+import gc
 import threading
 import time
 
@@ -16,7 +17,7 @@ from simreel.errors import (
     TargetExistsError,
     UnknownNameError,
 )
-from simreel.reel import Field, Layout, Reel, ReelWriter
+from simreel.reel import Field, Layout, Reel, ReelWriter, exiting
 
 PLAIN = Layout((Field("qpos", "f8", 2), Field("qvel", "f8", 3)))
 
@@ -348,6 +349,8 @@ def test_an_existing_file_needs_overwrite_and_waits_beside_the_new_one(tmp_path)
     [
         ({"dt": 0}, FieldError, "dt"),
         ({"dt": float("nan")}, FieldError, "dt"),
+        ({"dt": None}, FieldError, "dt"),
+        ({"dt": "fast"}, FieldError, "dt"),
         ({"chunk_size": 0}, FieldError, "chunk_size"),
         ({"chunk_size": 2**20}, FieldError, "chunk_size"),
         ({"chunk_size": 8.0}, FieldError, "chunk_size"),
@@ -394,6 +397,19 @@ def test_a_writer_that_nobody_holds_closes_its_file(tmp_path):
     del writer
     assert ended.wait(20)
     assert len(read(tmp_path / "a.reel")[0]["qpos"]) == 300
+
+
+def test_an_error_that_nobody_is_left_to_meet_is_logged(tmp_path, caplog):
+    writer = ReelWriter(tmp_path / "a.reel", PLAIN, max_size=2000)
+    writer.append(np.random.default_rng(0).normal(size=(100, 5)))
+    ended = writer._worker.ended
+    del writer
+    assert ended.wait(20)
+    assert [record.message for record in caplog.records] == [
+        f"when the file was closed: {tmp_path / 'a.reel'}: max_size=2000 bytes is reached; no frame is kept"
+    ]
+    gc.collect()
+    assert not list(exiting._running)
 
 
 def test_a_writer_that_was_forgotten_is_closed_at_the_interpreters_end(tmp_path, run_script):

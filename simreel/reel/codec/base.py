@@ -78,6 +78,11 @@ class Codec(ABC):
     def decode_ragged(self, field: Field, stream: memoryview, count: int) -> np.ndarray[Any, Any]:
         """The (count, width) values, in any memory order.
 
+        Args:
+            field: what they are; its name is for messages.
+            stream: their bytes.
+            count: items. The caller has checked that he wants so many: values that are all equal take no bytes.
+
         Raises:
             CodecError: the stream is malformed.
         """

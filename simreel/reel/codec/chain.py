@@ -49,12 +49,12 @@ class Clock(Family):
     predictors = (CLOCK,)
 
     def __init__(self, width: int, dt: float) -> None:
-        self.columns = np.arange(width)
+        super().__init__(np.arange(width))
         self._dt = clean(np.array([dt]))
 
-    def share(self, columns: Columns, chosen: Columns) -> Share:
-        """What computes the columns (k,)."""
-        return _Clock(columns, self._dt)
+    def shares(self, columns: Columns, chosen: Columns) -> list[tuple[Columns, Share]]:
+        """All together."""
+        return [(np.arange(len(columns)), _Clock(columns, self._dt))]
 
 
 class _Clock(Chain):

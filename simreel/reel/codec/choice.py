@@ -57,11 +57,12 @@ class Choice:
         for family in self._families:
             fit = np.flatnonzero(np.isin(columns, family.columns))
             for predictor in family.predictors if fit.size else ():
-                share = family.share(columns[fit], np.full(len(fit), predictor))
-                bits = _bits(share.residual(ordered[fit], first, operands))
-                better = bits < cost[fit]
-                cost[fit[better]] = bits[better]
-                chosen[fit[better]] = predictor
+                for places, share in family.shares(columns[fit], np.full(len(fit), predictor)):
+                    mine = fit[places]
+                    bits = _bits(share.residual(ordered[mine], first, operands))
+                    smaller = bits < cost[mine]
+                    cost[mine[smaller]] = bits[smaller]
+                    chosen[mine[smaller]] = predictor
         return chosen
 
 

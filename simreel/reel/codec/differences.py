@@ -28,11 +28,11 @@ class Differences(Family):
     predictors = (FIRST_DIFFERENCE, SECOND_DIFFERENCE, THIRD_DIFFERENCE)
 
     def __init__(self, width: int) -> None:
-        self.columns = np.arange(width)
+        super().__init__(np.arange(width))
 
-    def share(self, columns: Columns, chosen: Columns) -> Share:
-        """What computes the columns (k,) that have chosen differences (k,)."""
-        return _Differences(columns, chosen)
+    def shares(self, columns: Columns, chosen: Columns) -> list[tuple[Columns, Share]]:
+        """All together."""
+        return [(np.arange(len(columns)), _Differences(columns, chosen))]
 
 
 class _Differences(Share):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -51,18 +51,22 @@ Operands: TypeAlias = Callable[[str], Floats]
 class Family(ABC):
     """Predictors of one field that are computed together."""
 
-    predictors: tuple[int, ...]
-    """Their bytes, one after another without a gap."""
-
-    columns: Columns
-    """The columns of the field that may have them."""
+    predictors: ClassVar[tuple[int, ...]]
 
     needs: tuple[str, ...] = ()
     """The fields whose values they ask for."""
 
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        """The columns of the field that may have them."""
+
     @abstractmethod
-    def share(self, columns: Columns, chosen: Columns) -> Share:
-        """What computes the columns (k,) that have chosen predictors (k,) of this family."""
+    def shares(self, columns: Columns, chosen: Columns) -> list[tuple[Columns, Share]]:
+        """What computes the columns (k,) that have chosen predictors (k,) of this family.
+
+        Returns:
+            Shares, each with the places of its columns in `columns`.
+        """
 
 
 class Share(ABC):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FieldCoder"]
 
-# Choices of the last chunks. Most chunks have the same.
+# Plans that are remembered: most chunks have the choice of the one before.
 _REMEMBERED = 8
 
 Plan = tuple[Columns, list[tuple[Share, Columns | slice]]]
@@ -38,7 +37,7 @@ class FieldCoder:
         self._families = families
         self._choice = Choice(families, field.width)
         self._dtype = integer_dtype(field.dtype)
-        self._plan = lru_cache(_REMEMBERED)(self._make_plan)
+        self._plans: dict[bytes, Plan] = {}
 
     def encode(self, values: np.ndarray[Any, Any], operands: Operands, compressor: zstandard.ZstdCompressor) -> bytes:
         """The stream of (n, width) values."""
@@ -52,9 +51,13 @@ class FieldCoder:
         table = values if len(columns) == self.field.width else values[:, columns]
         ordered, first = to_ordered(np.ascontiguousarray(table.T)), to_ordered(values[0])
         predictors = self._choice.of(columns, ordered, first, operands)
-        residual: Integers = np.empty((len(columns), len(values) - 1), self._dtype)
-        for share, mine in self._plan(predictors.tobytes())[1]:
-            residual[mine] = share.residual(ordered[mine], first, operands)
+        shares = self._plan(predictors.tobytes())[1]
+        if len(shares) == 1:
+            residual = shares[0][0].residual(ordered, first, operands)
+        else:
+            residual = np.empty((len(columns), len(values) - 1), self._dtype)
+            for share, mine in shares:
+                residual[mine] = share.residual(ordered[mine], first, operands)
         return pack(Content(predictors, bits[0], residual), compressor)
 
     def decode(self, stream: memoryview, n: int, operands: Operands) -> np.ndarray[Any, Any]:
@@ -80,12 +83,21 @@ class FieldCoder:
             values[columns[mine] if len(columns) < width else mine] = from_ordered(ordered, dtype)
         return values
 
-    def _make_plan(self, predictors: bytes) -> Plan:
+    def _plan(self, predictors: bytes) -> Plan:
         """The columns that are not constant, and who computes which of these.
 
         Raises:
             CodecError: a column cannot have its predictor.
         """
+        plan = self._plans.get(predictors)
+        if plan is None:
+            plan = self._new_plan(predictors)
+            if len(self._plans) >= _REMEMBERED:
+                self._plans.clear()
+            self._plans[predictors] = plan
+        return plan
+
+    def _new_plan(self, predictors: bytes) -> Plan:
         every = np.frombuffer(predictors, np.uint8).astype(np.intp)
         columns = np.flatnonzero(every != CONSTANT)
         chosen = every[columns]
@@ -94,9 +106,9 @@ class FieldCoder:
         for family in self._families:
             mine = np.flatnonzero(np.isin(chosen, family.predictors) & np.isin(columns, family.columns))
             served += len(mine)
-            if mine.size:
-                whole = len(mine) == len(columns)
-                shares.append((family.share(columns[mine], chosen[mine]), slice(None) if whole else mine))
+            for places, share in family.shares(columns[mine], chosen[mine]) if mine.size else ():
+                whole = len(places) == len(columns)
+                shares.append((share, slice(None) if whole else mine[places]))
         if served < len(columns):
             raise CodecError(self.field.name, "a predictor that its column cannot have")
         return columns, shares

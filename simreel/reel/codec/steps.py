@@ -32,12 +32,12 @@ class Steps(Family):
     needs = ("warmstart",)
 
     def __init__(self, width: int, dt: float) -> None:
-        self.columns = np.arange(width)
+        super().__init__(np.arange(width))
         self._full, self._half = clean(np.array([dt, 0.5 * dt]))
 
-    def share(self, columns: Columns, chosen: Columns) -> Share:
-        """What computes the columns (k,) that have chosen predictors (k,)."""
-        return _Steps(columns, chosen, self._full, self._half)
+    def shares(self, columns: Columns, chosen: Columns) -> list[tuple[Columns, Share]]:
+        """All together."""
+        return [(np.arange(len(columns)), _Steps(columns, chosen, self._full, self._half))]
 
 
 class _Steps(Share):

@@ -1,6 +1,8 @@
-"""The bytes of a stream: predictors, frame 0 and byte planes in one zstd frame.
+"""The bytes of a stream: one zstd frame.
 
-| predictor of each column | frame 0 | plane 0 | plane 1 | ...      plane: [column][frame], without constant columns
+Its content is, with each plane as [column][frame] without the constant columns:
+
+    | predictor of each column | frame 0 | plane 0 (lowest bytes) | plane 1 | ...
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import gc
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simreel.errors import UnknownNameError
@@ -40,17 +43,20 @@ def layouts(draw):
 rows = st.one_of(st.sampled_from([1, 2, 3, 15, 16, 17, 31, 32, 33, 255, 256, 257]), st.integers(1, 300))
 
 
+@settings(max_examples=50, deadline=None)
 @given(layouts(), st.lists(rows, min_size=1, max_size=2), st.integers(0, 2**32), st.sampled_from(CODECS[:2]))
 def test_every_bit_pattern_comes_back(wild, check, layout, counts, seed, name):
     check(name, layout, [wild(layout, n, seed + n) for n in counts])
 
 
+@settings(max_examples=50, deadline=None)
 @given(rows, st.integers(0, 2**32), st.sampled_from([0.01, 1.0, 0.0, 1e-310, 1e300, -0.5, float("nan"), float("inf")]))
 @example(n=17, seed=0, dt=0.01)
 def test_every_bit_pattern_of_a_body_comes_back(body, wild, check, n, seed, dt):
     check("phys1", body, [wild(body, n, seed)], dt)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.data(), st.sampled_from(DTYPES), st.integers(1, 4), st.integers(1, 20))
 def test_bytes_that_hypothesis_likes_come_back(check, data, dtype, width, n):
     layout = Layout((Field("x", dtype, width),))
@@ -68,6 +74,7 @@ def test_a_moving_body_comes_back(body, moved, check, name, n, noise):
     check(name, body, [moved(n, seed, 0.01, noise) for seed in range(2)])
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.sampled_from([1, 2, 16, 17, 40, 100]), st.integers(0, 2**32), st.sampled_from([0.01, 1.0, 1e-290, 1e-160]))
 def test_flushing_to_zero_changes_no_byte(body, wild, moved, flushing_to_zero, n, seed, dt):
     chunks = [moved(n, seed, 0.01, 5), wild(body, n, seed)]
@@ -87,7 +94,7 @@ def test_flushing_to_zero_changes_no_byte(body, wild, moved, flushing_to_zero, n
 
 def test_columns_full_of_tiny_numbers_survive_flushing_to_zero(body, flushing_to_zero, check):
     rng = np.random.default_rng(0)
-    for lowest in range(-323, -80, 3):
+    for lowest in range(-323, -80, 9):
         rows = np.zeros(40, body.row_dtype)
         for name in body.row_dtype.names:
             values = rows[name]
@@ -150,6 +157,34 @@ def test_a_ragged_table_of_no_values_that_has_bytes_is_refused(body):
 def test_ragged_fields_have_no_stream_among_the_fixed_ones(check, wild):
     layout = Layout((Field("c", "f8", 2, ragged=True), Field("x", "f8", 2), Field("d", "i4", 1, ragged=True)))
     assert len(check("phys1", layout, [wild(layout, 20, 0)])[0]) == 1
+
+
+def test_nothing_is_left_for_the_garbage_collector(body, moved):
+    codec = codec_for("phys1", body, 0.01)
+    field = Field("contact", "f8", 3, ragged=True)
+    gc.collect()
+    gc.disable()
+    try:
+        views = {index: memoryview(stream) for index, stream in enumerate(codec.encode(moved(100, 0, 0.01)))}
+        codec.decode(views, 100, range(len(views)))
+        codec.decode_ragged(field, memoryview(codec.encode_ragged(field, np.arange(30.0).reshape(10, 3))), 10)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_threads_decode_at_once(body, moved):
+    codec = codec_for("phys1", body, 0.01)
+    chunks = [moved(64, seed, 0.01, 3 * seed) for seed in range(12)]
+    # As after a new choice in each chunk, so that threads also plan at once.
+    streams = [codec_for("phys1", body, 0.01).encode(rows) for rows in chunks]
+
+    def decode(index):
+        views = {place: memoryview(stream) for place, stream in enumerate(streams[index % 12])}
+        return codec.decode(views, 64, [1])[1].tobytes() == chunks[index % 12]["qpos"].tobytes()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(decode, range(120)))
 
 
 def test_an_unknown_codec_names_those_that_there_are(body):

@@ -12,7 +12,8 @@ def none(name):
 
 def residual(values, predictor):
     ordered = np.atleast_2d(values)
-    share = Differences(len(ordered)).share(np.arange(len(ordered)), np.full(len(ordered), predictor))
+    [(places, share)] = Differences(len(ordered)).shares(np.arange(len(ordered)), np.full(len(ordered), predictor))
+    assert places.tolist() == list(range(len(ordered)))
     missed = share.residual(ordered, ordered[:, 0], none)
     assert (share.restore(missed.copy(), ordered[:, 0], none) == ordered).all()
     return missed[0].tolist()
@@ -35,7 +36,7 @@ def test_differences_wrap_at_the_width_of_the_values(dtype, predictor):
 
 def test_columns_with_different_predictors_do_not_mix():
     values = np.arange(30).reshape(3, 10) ** 2
-    share = Differences(5).share(np.array([0, 2, 4]), np.array([2, 1, 3]))
+    [(_, share)] = Differences(5).shares(np.array([0, 2, 4]), np.array([2, 1, 3]))
     first = np.array([values[0, 0], -1, values[1, 0], -1, values[2, 0]])
     missed = share.residual(values, first, none)
     for row, predictor in enumerate([2, 1, 3]):

@@ -71,7 +71,7 @@ class Given:
 def choose(codec, predictors):
     """Takes the choice, which is the writer's own business, from a codec: predictors by the place of a field."""
     for index, some in predictors.items():
-        codec._coders[index]._choice = Given(some)
+        codec.coders[index]._choice = Given(some)
     return codec
 
 

@@ -105,17 +105,25 @@ def rows(request, body, moved, wild):
     return moved(70, 1, DT, 4) if request.param == "moved" else wild(body, 70, 5)
 
 
-def residual(family, rows, name, predictor):
-    ordered = to_ordered(np.ascontiguousarray(rows[name].T))[family.columns]
-    share = family.share(family.columns, np.full(len(family.columns), predictor))
+def residual(family, rows, name, mine, chosen):
+    """By column what its predictor misses; restores the values from it, too."""
+    ordered = to_ordered(np.ascontiguousarray(rows[name].T))[mine]
     first = to_ordered(rows[name][0])
 
     def operands(other):
         return clean(np.ascontiguousarray(rows[other].T))
 
-    missed = share.residual(ordered, first, operands)
-    assert (share.restore(missed.copy(), first, operands) == ordered).all()
-    return dict(zip(family.columns.tolist(), missed.tolist(), strict=True))
+    missed = {}
+    for places, share in family.shares(mine, chosen):
+        some = share.residual(ordered[places], first, operands)
+        assert (share.restore(some.copy(), first, operands) == ordered[places]).all()
+        missed.update(zip(mine[places].tolist(), some.tolist(), strict=True))
+    assert sorted(missed) == mine.tolist()
+    return missed
+
+
+def every(family, rows, name, predictor):
+    return residual(family, rows, name, family.columns, np.full(len(family.columns), predictor))
 
 
 def columns(rows, name):
@@ -127,13 +135,13 @@ def test_the_clock_is_as_on_the_page(rows):
     p = [C(times_[0])]
     for _ in range(1, len(rows)):
         p.append(p[-1] + FULL)
-    assert residual(Clock(1, DT), rows, "time", 4)[0] == chained(times_, p)
+    assert every(Clock(1, DT), rows, "time", 4)[0] == chained(times_, p)
 
 
 @pytest.mark.parametrize("has_warmstart", [True, False])
 @pytest.mark.parametrize("predictor", [5, 6])
 def test_motion_is_as_on_the_page(body, rows, predictor, has_warmstart):
-    missed = residual(Motion(body, DT, has_warmstart=has_warmstart), rows, "qpos", predictor)
+    missed = every(Motion(body, DT, has_warmstart=has_warmstart), rows, "qpos", predictor)
     x, v = columns(rows, "qpos"), columns(rows, "qvel")
     w = columns(rows, "warmstart") if has_warmstart else [None] * 11
     for q, k in [(0, 0), (1, 1), (2, 2), (11, 9), (12, 10)]:
@@ -145,7 +153,7 @@ def test_motion_is_as_on_the_page(body, rows, predictor, has_warmstart):
 
 @pytest.mark.parametrize("predictor", [7, 8, 9])
 def test_steps_are_as_on_the_page(rows, predictor):
-    missed = residual(Steps(11, DT), rows, "qvel", predictor)
+    missed = every(Steps(11, DT), rows, "qvel", predictor)
     x, w = columns(rows, "qvel"), columns(rows, "warmstart")
     for k in range(11):
         assert missed[k] == stepped(predictor, x[k], w[k])
@@ -155,24 +163,16 @@ def test_columns_with_different_predictors_do_not_mix(body, moved):
     rows = moved(70, 1, DT, 4)
     rng = np.random.default_rng(0)
     for family, name in [(Motion(body, DT, has_warmstart=True), "qpos"), (Steps(11, DT), "qvel")]:
-        alone = {predictor: residual(family, rows, name, predictor) for predictor in family.predictors}
+        alone = {predictor: every(family, rows, name, predictor) for predictor in family.predictors}
         for _ in range(10):
             mine = np.sort(rng.choice(family.columns, rng.integers(1, len(family.columns)), replace=False))
             chosen = rng.choice(family.predictors, len(mine))
-            ordered = to_ordered(np.ascontiguousarray(rows[name].T))[mine]
-
-            def operands(other):
-                return clean(np.ascontiguousarray(rows[other].T))
-
-            share = family.share(mine, chosen)
-            first = to_ordered(rows[name][0])
-            missed = share.residual(ordered, first, operands)
-            assert missed.tolist() == [alone[p][c] for p, c in zip(chosen, mine, strict=True)]
-            assert (share.restore(missed, first, operands) == ordered).all()
+            missed = residual(family, rows, name, mine, chosen)
+            assert missed == {c: alone[p][c] for p, c in zip(chosen.tolist(), mine.tolist(), strict=True)}
 
 
 def test_positions_that_an_integrator_adds_up_miss_nothing(body, moved):
-    missed = residual(Motion(body, DT, has_warmstart=True), moved(256, 0, DT), "qpos", 5)
+    missed = every(Motion(body, DT, has_warmstart=True), moved(256, 0, DT), "qpos", 5)
     for column in (0, 1, 2, 11, 12):
         assert not any(missed[column])
     # Of a quaternion only the last places, of a number below 1.

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simreel.errors import SimreelError
@@ -42,6 +42,7 @@ def test_a_stream_made_by_hand_is_read():
     assert (values[:, 4] == 4.0).all()
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.sampled_from(["i1", "i4", "i8"]), st.integers(0, 4), st.integers(1, 300), st.integers(0, 2**32))
 def test_what_is_packed_is_unpacked(dtype, varying, n, seed):
     rng = np.random.default_rng(seed)

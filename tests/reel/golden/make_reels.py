@@ -4,11 +4,13 @@ Each is `name.reel` with its frames in `name.npz`: an array for each field; of a
 and in `name.counts` how many each frame has.
 """
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from simreel.reel import Field, Joint, Layout, ReelWriter, head
+from simreel.reel import Field, Joint, Layout, ReelWriter, writer
+from simreel.reel.head import Head
 
 HERE = Path(__file__).parent
 
@@ -25,18 +27,18 @@ def save(name, layout, columns, ragged=None, cut=0, **options):
     if path.exists():
         return
     counts = {}
-    with ReelWriter(path, layout, **options) as writer:
+    with ReelWriter(path, layout, **options) as reel:
         if ragged is None:
-            writer.append(rows(layout, columns))
+            reel.append(rows(layout, columns))
         else:
             block = rows(layout, columns)
             for i in range(len(block)):
                 for field, items in ragged.items():
-                    writer.ragged(field, items[i])
-                writer.append(block[i : i + 1])
+                    reel.ragged(field, items[i])
+                reel.append(block[i : i + 1])
                 if i == 10:
-                    writer.param({"mass": np.array([1.5, np.nan])}, value={"why": "heavier"})
-                    writer.note("ü", arrays={"on": np.array([[True, False]])})
+                    reel.param({"mass": np.array([1.5, np.nan])}, value={"why": "heavier"})
+                    reel.note("ü", arrays={"on": np.array([[True, False]])})
     for field, items in (ragged or {}).items():
         columns[field] = np.concatenate(items)
         counts[f"{field}.counts"] = np.array([len(each) for each in items])
@@ -47,8 +49,8 @@ def save(name, layout, columns, ragged=None, cut=0, **options):
 
 def main():
     # The same on every machine.
-    head._now = lambda: "2025-01-31T12:00:00Z"
-    head._environment = lambda: {"python": "3.13.1", "numpy": "2.2.1", "system": "Linux x86_64"}
+    environment = {"python": "3.13.1", "numpy": "2.2.1", "system": "Linux x86_64"}
+    writer.Head = partial(Head, created="2025-01-31T12:00:00Z", environment=environment)
     rng = np.random.default_rng(7)
     t = np.arange(60)[:, None]
     tiny = Layout((Field("t", "f8", 1, unit="s"),))
