@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from simreel.errors import SyncTimeoutError
 from simreel.options.recorders import RecorderOptions
 from simreel.recorders.queue import Batch, Mark, SampleQueue
+from simreel.recorders.sampler import Sampler
 from simreel.recorders.status import RecorderStatus
 from simreel.recorders.worker import Worker
 
@@ -176,11 +177,11 @@ class Recorder(ABC, Generic[OptionsT]):
             SimreelError: the recorder failed and that was not raised yet.
         """
         if self._queue is not None and self._worker is not None and self._closing is None and self.status.queued:
-            mark = self._queue.post(Mark())
+            mark = self._queue.post(Mark(self._flush))
             self._worker.wake()
             if not self._queue.wait(mark, timeout):
                 assert timeout is not None
-                raise SyncTimeoutError(self.label, self._queue.queued, timeout)
+                raise SyncTimeoutError(self.label, self.status.queued, timeout)
         if (manager := self._manager()) is not None:
             manager.raise_reports(self)
 
@@ -190,6 +191,10 @@ class Recorder(ABC, Generic[OptionsT]):
         return f"<{self.label}: {state}, {self.status.received} samples>"
 
     # What the manager and the worker call.
+
+    _linger = 0.05
+    """Samples reach the recorder this long after they were taken at the latest [s]: what a kill costs. Many go at once.
+    """
 
     _has_keys = False
 
@@ -205,6 +210,18 @@ class Recorder(ABC, Generic[OptionsT]):
             self.cleanup()
             raise
         self._is_built = True
+
+    def _sampler(self, data: Any, reads_state: Callable[[Callable[[], Any]], bool]) -> Sampler:
+        """What takes its samples on the stepping thread, and is held by the manager alone.
+
+        Args:
+            data: the data function.
+            reads_state: whether a function reads state and inputs only.
+        """
+        return Sampler(self, data, reads_state)
+
+    def _flush(self) -> None:
+        """Brings what was processed to the operating system, where `process` does not."""
 
     def _unopen(self) -> None:
         """Undoes `_open`: the scene could not be built."""
@@ -228,6 +245,10 @@ class Recorder(ABC, Generic[OptionsT]):
     @property
     def _thread(self) -> threading.Thread | None:
         return None if self._worker is None else self._worker.thread
+
+    def _awaits(self, thread: int) -> bool:
+        """Whether its end waits for the thread with that number."""
+        return self._thread is not None and self._thread.ident == thread
 
     def _adopt(self, schema: Schema) -> Schema:
         queue, _ = self._opened()
@@ -296,7 +317,8 @@ class Recorder(ABC, Generic[OptionsT]):
         self._queue.wait(self._closing)
         self._summed_up = True
         status = self.status
-        level = logging.WARNING if status.dropped else logging.INFO
+        is_expected = self._options.when_full == "drop_oldest"
+        level = logging.WARNING if status.dropped and not is_expected else logging.INFO
         logger.log(
             level,
             "%s: %d samples, %d dropped, %s",

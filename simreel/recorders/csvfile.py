@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simreel.errors import OptionsError, SampleError, SimreelWarning, TargetError, TargetExistsError
+from simreel.errors import OptionsError, SampleError, SimreelWarning, TargetError
 from simreel.options.recorders import CSVFile
 from simreel.recorders.file import FileRecorder
+from simreel.recorders.growing import GrowingFile
 from simreel.recorders.registry import register_recording
 from simreel.recorders.rows import format_rows, quote
-from simreel.recorders.target import free_name, hold, is_being_written
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from simreel.recorders.schema import Column, Schema
 
 __all__ = ["CSVFileWriter"]
@@ -90,26 +89,7 @@ class CSVFileWriter(FileRecorder[CSVFile]):
 
     def open_file(self, path: Path) -> None:
         """Makes the file; one that is there waits beside it until a clean end."""
-        self._path = path
-        self._old: Path | None = None
-        if os.path.lexists(path):
-            self._set_aside(path)
-        try:
-            self._file = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by finish_file
-        except OSError as error:
-            self._put_back()
-            raise TargetError(path, f"cannot be made ({error.strerror})") from error
-        hold(self._file)
-        self._size = 0
-
-    def _set_aside(self, path: Path) -> None:
-        if not self._options.overwrite:
-            raise TargetExistsError(path)
-        # A link may point to nothing.
-        if path.exists() and is_being_written(path):
-            raise TargetError(path, "a running recording writes it; give another filename or stop that first")
-        self._old = free_name(path.with_name(f"{path.name}.old"))
-        os.rename(path, self._old)
+        self._file = GrowingFile(path, overwrite=self._options.overwrite)
 
     def process_block(
         self, steps: np.ndarray[Any, Any], times: np.ndarray[Any, Any], columns: dict[str, np.ndarray[Any, Any]]
@@ -124,7 +104,7 @@ class CSVFileWriter(FileRecorder[CSVFile]):
         elif not self._options.save_on_reset:
             suffix = b",%d\n" % self.episode
         # With the first rows: a file that has no row has no byte.
-        header = b"" if self._size else self._header
+        header = b"" if self._file.size else self._header
         lines = self._rows_processed = 0
         for text, rows in format_rows(times, values, suffix):
             self._append(header + text)
@@ -148,36 +128,25 @@ class CSVFileWriter(FileRecorder[CSVFile]):
         Raises:
             TargetError: somebody has deleted it.
         """
+        file = self._file
+        if not file.size:
+            file.discard()
+            return
         try:
-            if not self._size:
-                self._path.unlink(missing_ok=True)
-                self._put_back()
-                return
-            os.fsync(self._file.fileno())
-            if not os.fstat(self._file.fileno()).st_nlink:
-                raise TargetError(self._path, "it was deleted while it was recorded; its rows are lost")
-        finally:
-            self._file.close()
-        # What a failed run has must not replace a good file.
-        if self._old is not None and self.status.error is None:
-            self._old.unlink(missing_ok=True)
-
-    def _put_back(self) -> None:
-        if self._old is not None:
-            os.rename(self._old, self._path)
+            file.sync()
+            if file.is_deleted:
+                raise TargetError(file.path, "it was deleted while it was recorded; its rows are lost")
+        except BaseException:
+            file.keep(is_good=False)
+            raise
+        file.keep(is_good=self.status.error is None)
 
     def _append(self, text: bytes) -> None:
-        written = self._file.write(text) or 0
         try:
-            while written < len(text):
-                # Says why the write was short; usually that the disk is full.
-                written += self._file.write(text[written:]) or 0
+            self._file.write(text)
         except OSError:
-            # No half row stays.
-            with suppress(OSError):
-                os.ftruncate(self._file.fileno(), self._size)
+            self._file.cut_back()
             raise
-        self._size += len(text)
         self.bytes_written += len(text)
 
 

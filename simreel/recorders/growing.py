@@ -77,6 +77,11 @@ class GrowingFile:
         self.size = max(self.size, self._file.tell())
         return written
 
+    def cut_back(self) -> None:
+        """Takes away what a write has left that failed at the end."""
+        with suppress(OSError):
+            os.ftruncate(self._file.fileno(), self.size)
+
     def read(self, size: int = -1) -> bytes:
         """At most so many bytes; none at the end."""
         return self._file.read(size) or b""

@@ -20,15 +20,15 @@ from simreel.errors import (
 from simreel.recorders import exiting
 from simreel.recorders.agenda import Agenda
 from simreel.recorders.registry import recorder_for
-from simreel.recorders.sampler import Sampler
 from simreel.recorders.timing import Timing
 
 if TYPE_CHECKING:
     from simreel.options.recorders import RecorderOptions
     from simreel.recorders.base import Recorder
     from simreel.recorders.queue import Mark
+    from simreel.recorders.sampler import Sampler
     from simreel.recorders.source import Clock
-    from simreel.recorders.worlds import WorldIds
+    from simreel.recorders.worlds import WorldIds, WorldSteps
 
 __all__ = ["RecorderManager"]
 
@@ -111,7 +111,7 @@ class RecorderManager:
                     raise
                 raise RecorderError(recorder.label, "opening", error) from error
             opened.append(recorder)
-        self._samplers += [Sampler(recorder, self._data_funcs[recorder], self._reads_state) for recorder in opened]
+        self._samplers += [recorder._sampler(self._data_funcs[recorder], self._reads_state) for recorder in opened]
         self._activate()
 
     def _timing(self, recorder: Recorder[Any]) -> Timing:
@@ -166,27 +166,58 @@ class RecorderManager:
         """Whether a recorder samples at that step."""
         return any(step % sampler.stride == 0 for sampler in self._active)
 
-    def end_episode(self, envs_idx: WorldIds | None = None) -> None:
-        """Ends the episode of all worlds, after a last sample and with all queues drained, or that of some worlds."""
+    def end_episode(self, envs_idx: WorldIds | None = None, reason: str = "reset") -> None:
+        """Ends the episode of all worlds, after a last sample and with all queues drained, or that of some worlds.
+
+        Args:
+            envs_idx: the worlds; None: all.
+            reason: what ends it.
+        """
         if envs_idx is not None:
-            self._post_episode_end(envs_idx)
+            self._post_episode_end(envs_idx, reason)
             return
         step = self._clock.step
-        if step > 0:
+        if not self._clock.is_fresh:
             # A reset that Ctrl-C has interrupted while it waited is gone on with: the episode ends once.
             if self._ending is None or self._ending[0] != step:
                 if self._clock.may_sample:
                     self._take_last(self._active)
-                self._ending = step, self._post_episode_end(None)
+                self._ending = step, self._post_episode_end(None, reason)
             for recorder, mark in self._ending[1]:
                 recorder._wait(mark)
             self._ending = None
         self.sample = self._sample_due
         self._plan(0)
 
-    def _post_episode_end(self, envs_idx: WorldIds | None) -> list[tuple[Recorder[Any], Mark]]:
+    def _post_episode_end(self, envs_idx: WorldIds | None, reason: str) -> list[tuple[Recorder[Any], Mark]]:
         step = self._clock.step
+        self.tell(lambda sampler: sampler.end_episode(envs_idx, step, reason))
         return [(r, r._end_episode(envs_idx, step)) for r in self._recorders if r.is_alive]
+
+    def start_at(self, step: int, start: WorldSteps) -> None:
+        """Has the episode that begins now count from another step than 0, after `end_episode`.
+
+        Args:
+            step: of the clock.
+            start: the step of the clock at which the episode of each world began, (n_envs,) int.
+        """
+        for recorder in self._recorders:
+            recorder.worlds.start[:] = start
+        for sampler in self._samplers:
+            sampler.start_at(start)
+        self._plan(step)
+
+    def tell(self, call: Callable[[Sampler], None]) -> None:
+        """Has the samplers hear of what happens between steps."""
+        self._tell(self._samplers, call)
+
+    def _tell(self, samplers: Iterable[Sampler], call: Callable[[Sampler], None]) -> None:
+        for sampler in samplers:
+            if sampler.recorder.is_alive:
+                try:
+                    call(sampler)
+                except Exception as error:  # noqa: BLE001 - as in sample
+                    self._fail(sampler, self._clock.step, error)
 
     def stop(self, recorder: Recorder[Any] | None = None) -> None:
         """Takes the last sample where it is due, writes what is queued and closes, one recorder or all.
@@ -210,6 +241,8 @@ class RecorderManager:
         try:
             if self._clock.may_sample:
                 self._take_last(last)
+            ending = [s for s in self._samplers if s.recorder in recorders]
+            self._tell(ending, lambda sampler: sampler.end_episode(None, self._clock.step, "stop"))
         finally:
             self._samplers = [s for s in self._samplers if s.recorder not in recorders]
             self._activate()
@@ -259,7 +292,7 @@ class RecorderManager:
 
     def _take_last(self, samplers: Sequence[Sampler]) -> None:
         step = self._clock.step
-        due = [s for s in samplers if step % s.stride == 0 and not s.took(step)]
+        due = [s for s in samplers if (step % s.stride == 0 or s.takes_last) and not s.took(step)]
         if not due:
             return
         self._refresh()
@@ -305,11 +338,11 @@ def _close_forgotten(recorders: list[Recorder[Any]]) -> None:
     # The garbage collector runs on any thread. A worker cannot wait for itself; the exit handler does.
     # By number: asked on a thread that is ending, current_thread() makes a dummy that stays for ever.
     here = threading.get_ident()
-    workers = {recorder: thread.ident for recorder in recorders if (thread := recorder._thread) is not None}
+    awaited = [recorder._awaits(here) for recorder in recorders]
     # Also those that failed: their workers wait for the end.
-    for recorder in recorders:
-        recorder._post_close(at_once=workers.get(recorder) != here)
-    if here in workers.values():
+    for recorder, is_awaited in zip(recorders, awaited, strict=True):
+        recorder._post_close(at_once=not is_awaited)
+    if any(awaited):
         exiting.wait_at_exit(recorders)
     else:
         for recorder in recorders:

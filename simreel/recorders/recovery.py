@@ -50,7 +50,7 @@ def recover(path: str | os.PathLike[str]) -> RecoverReport:
     """Puts what can be read of a killed recording at its target.
 
     Args:
-        path: the target (such as `run.npz`) or the spool beside it. Of several spools the newest is taken.
+        path: the target (such as `run.npz`) or the spool beside it. Of several spools the newest with a row is taken.
 
     Raises:
         MissingFileError: there is neither the file nor a spool of it.
@@ -80,8 +80,9 @@ def _newest(target: Path) -> tuple[Path, Sequence[Path]]:
     spools = spools_of(target)
     if spools:
         # Of a run with a file for each episode only the last one was open.
-        own = [path for path in spools if path.name.startswith(f"{target.name}.")]
-        newest = (own or spools)[-1]
+        spools.sort(key=lambda path: path.name.startswith(f"{target.name}."))
+        # One without a row must not hide those of an earlier run.
+        newest = next(filter(_holds_something, reversed(spools)), spools[-1])
         return newest, [path for path in spools if path != newest]
     if not target.exists():
         raise MissingFileError(target, "to be recovered; there is no spool of it either")
@@ -89,6 +90,15 @@ def _newest(target: Path) -> tuple[Path, Sequence[Path]]:
         raise DamagedFileError(target, 0, "neither a recording that can be recovered nor the spool of one")
     how = "it was closed whole" if zipfile.is_zipfile(target) else "it is no archive"
     raise DamagedFileError(target, 0, f"nothing to recover: no spool of it is left, and {how}")
+
+
+def _holds_something(spool: Path) -> bool:
+    """Whether there is a row to recover, or will be."""
+    if is_being_written(spool):
+        return True
+    with suppress(DamagedFileError), SpoolReader(spool) as reader:
+        return reader.rows > 0
+    return False
 
 
 def _recover_npz(spool: Path, others: Sequence[Path]) -> RecoverReport:

@@ -25,7 +25,14 @@ BUILTIN = {
     "NPZFile": "simreel.recorders.npz",
     "CSVFile": "simreel.recorders.csvfile",
     "VideoFile": "simreel.recorders.video",
+    "TrajectoryFile": "simreel.recorders.trajectory",
+    "PyQtLinePlot": "simreel.recorders.plots.kinds",
+    "MPLLinePlot": "simreel.recorders.plots.kinds",
+    "MPLImagePlot": "simreel.recorders.plots.kinds",
+    "MPLVectorFieldPlot": "simreel.recorders.plots.kinds",
 }
+# What records options that derive from these; by themselves they record nothing.
+_BASES = {"PlotOptions": "simreel.recorders.plots.recorder"}
 
 _registered: dict[type[RecorderOptions], type[Recorder[Any]]] = {}
 
@@ -91,7 +98,7 @@ def recorder_for(options_class: type[RecorderOptions]) -> type[Recorder[Any]]:
     broken = {plugin.entry.name: plugin.error for plugin in load_all() if plugin.error is not None}
     if (known := _nearest(options_class)) is not None:
         return known
-    names = {*BUILTIN, *(cls.__name__ for cls in _registered)}
+    names = {*BUILTIN, *(cls.__name__ for cls in _others())}
     raise UnknownRecorderError(options_class.__name__, sorted(names), broken)
 
 
@@ -150,7 +157,7 @@ def available() -> dict[str, RecorderInfo]:
 
     loaded = list(load_all())
     found: dict[str, RecorderInfo] = {}
-    for options_class in [getattr(builtin_options, name) for name in BUILTIN] + list(_registered):
+    for options_class in [getattr(builtin_options, name) for name in BUILTIN] + _others():
         name = options_class.__name__
         if name in found:
             if found[name].options_class is options_class:
@@ -165,6 +172,11 @@ def available() -> dict[str, RecorderInfo]:
             name = plugin.entry.name if plugin.entry.name not in found else f"{plugin.entry.name} of {plugin.source}"
             found[name] = RecorderInfo(plugin.entry.name, plugin.source, None, error)
     return found
+
+
+def _others() -> list[type[RecorderOptions]]:
+    """What is registered, but for bases."""
+    return [each for each in _registered if not (each.__name__ in _BASES and _home(each) is not None)]
 
 
 def _source(options_class: type[RecorderOptions]) -> str:
@@ -200,4 +212,4 @@ def _home(options_class: type) -> str | None:
     from simreel.options import recorders as builtin_options
 
     name = options_class.__name__
-    return BUILTIN.get(name) if getattr(builtin_options, name, None) is options_class else None
+    return (BUILTIN | _BASES).get(name) if getattr(builtin_options, name, None) is options_class else None

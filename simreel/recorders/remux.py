@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,13 @@ from simreel.recorders.target import free_name, lock
 if TYPE_CHECKING:
     import av
 
-__all__ = ["Survey", "metadata", "provisional", "read_tags", "remux", "survey", "sync"]
+__all__ = ["Survey", "metadata", "provisional", "read_comment", "remux", "survey", "sync"]
 
 # Where the index stands at the front, players start before they have the rest.
 _FINAL = {"mp4": {"movflags": "faststart"}, "matroska": {"cues_to_front": "1"}, "webm": {"cues_to_front": "1"}}
 _READ_SIZE = 2**20
+# A positive fraction as `str` writes it. Others could be numbers that take for ever, such as 1e999999999.
+_RATE = re.compile(r"[1-9]\d{0,18}(/[1-9]\d{0,18})?", re.ASCII)
 
 
 def metadata(title: str, comment: Mapping[str, Any]) -> dict[str, str]:
@@ -40,15 +43,27 @@ class Survey:
     comment: dict[str, Any]
     """What the comment says; empty where it is none of ours."""
 
-    packets: int = 0
+    codec: str
+    """The name of the format of its packets, such as h264."""
+
+    size: tuple[int, int]
+    """Width and height [px]."""
+
+    rate: Fraction | None
+    """Frames a second; None where nothing tells it."""
+
+    promised: int
+    """Frames that the container says it has; 0 where it says nothing."""
+
+    packets: int
     """Packets that can be read."""
 
-    whole: int = 0
+    whole: int
     """The first of them, in order of decoding, that are all frames up to some time: none of them is missing one."""
 
 
-def read_tags(source: Any) -> Survey:
-    """What a video tells of itself; its packets are not looked at.
+def read_comment(source: Any) -> dict[str, Any]:
+    """What the comment of a video says; empty where it is none of ours. Its packets are not looked at.
 
     Raises:
         av.FFmpegError: it is none, or not even its start is left.
@@ -57,8 +72,7 @@ def read_tags(source: Any) -> Survey:
 
     source.seek(0)
     with av.open(source, "r", buffer_size=_READ_SIZE) as container:
-        tags = {key.lower(): value for key, value in container.metadata.items()}
-    return Survey(tags.get("title", ""), _comment(tags.get("comment", "")))
+        return _comment(_tags(container))
 
 
 def survey(source: Any) -> Survey:
@@ -70,11 +84,12 @@ def survey(source: Any) -> Survey:
     """
     import av
 
-    told = read_tags(source)
     source.seek(0)
     with av.open(source, "r", buffer_size=_READ_SIZE) as container:
+        tags = _tags(container)
+        comment = _comment(tags)
         stream = container.streams.video[0]
-        rate = Fraction(told.comment["fps"]) if "fps" in told.comment else stream.average_rate
+        rate = Fraction(comment["fps"]) if comment else stream.average_rate
         packets = whole = 0
         latest = -1.0
         for packet in _packets(container, stream):
@@ -84,13 +99,20 @@ def survey(source: Any) -> Survey:
                 latest = max(latest, float(packet.pts * stream.time_base * rate))
             if latest < packets - 0.5:
                 whole = packets
-    return replace(told, packets=packets, whole=whole)
+        # None for a codec that no decoder is there for.
+        context = stream.codec_context
+        codec, size = (context.name, (context.width, context.height)) if context else ("unknown", (0, 0))
+        return Survey(tags.get("title", ""), comment, codec, size, rate, stream.frames, packets, whole)
 
 
-def _comment(text: str) -> dict[str, Any]:
-    with suppress(ValueError, TypeError, ZeroDivisionError):
-        comment = json.loads(text)
-        if isinstance(comment, dict) and "simreel" in comment and Fraction(comment.get("fps", 0)) > 0:
+def _tags(container: av.container.InputContainer) -> dict[str, str]:
+    return {key.lower(): value for key, value in container.metadata.items()}
+
+
+def _comment(tags: Mapping[str, str]) -> dict[str, Any]:
+    with suppress(ValueError, RecursionError):
+        comment = json.loads(tags.get("comment", ""))
+        if isinstance(comment, dict) and "simreel" in comment and _RATE.fullmatch(str(comment.get("fps"))):
             return comment
     return {}
 

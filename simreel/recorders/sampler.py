@@ -11,6 +11,7 @@ from simreel.recorders.schema import Schema
 
 if TYPE_CHECKING:
     from simreel.recorders.base import Recorder
+    from simreel.recorders.worlds import WorldIds, WorldSteps
 
 __all__ = ["Sampler"]
 
@@ -19,6 +20,9 @@ _NO_VIEW = empty(0)
 
 class Sampler:
     """What the manager has for each recorder; the one place that holds its data function."""
+
+    takes_last = False
+    """Whether the state that an episode ends with is a sample, due or not."""
 
     __slots__ = ("_data_func", "_reads_state", "reads_state", "recorder", "stride", "take")
 
@@ -36,6 +40,27 @@ class Sampler:
     def took(self, step: int) -> bool:
         """Whether this episode's sample of that step was taken."""
         return self.recorder._opened()[0].took(step)
+
+    def end_episode(self, envs_idx: WorldIds | None, step: int, reason: str) -> None:
+        """Hears that the episodes of some worlds end at a step, or those of all (None), after their last sample.
+
+        Args:
+            envs_idx: the worlds.
+            step: of the clock.
+            reason: such as "reset" or "stop".
+        """
+
+    def start_at(self, start: WorldSteps) -> None:
+        """Hears at which step of the clock the episode of each world began, where the new count is not from 0."""
+
+    def start_segment(self, reason: str, envs_idx: WorldIds | None) -> None:
+        """Hears that somebody has set the state of some worlds, or of all (None), between two steps."""
+
+    def parameters_change(self) -> None:
+        """Hears that somebody is about to change parameters of the model."""
+
+    def parameters_changed(self) -> None:
+        """Hears that he has."""
 
     def _take_first(self, step: int) -> None:
         data = self._data_func()

@@ -5,16 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simreel.errors import DamagedFileError, MissingFileError, TargetError
 from simreel.recorders.codecs import CONTAINERS
 from simreel.recorders.encoder import finish
-from simreel.recorders.remux import Survey, metadata, provisional, read_tags, survey
+from simreel.recorders.remux import metadata, provisional, read_comment, survey
 from simreel.recorders.target import free_name, is_being_written, lock
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def recover_video(given: Path) -> RecoverReport:
     """Makes a whole video of one that grew until a kill, with all frames up to the first that is missing.
 
     Args:
-        given: the target, or the spool of a GIF. Of the files of several worlds or episodes the newest is taken that a
-            kill has left.
+        given: the target, or the spool of a GIF. Of the files of several worlds or episodes the newest with a
+            frame is taken that a kill has left.
 
     Raises:
         MissingFileError: there is neither the file nor a spool of it.
@@ -57,7 +57,7 @@ def recover_video(given: Path) -> RecoverReport:
             found = survey(file)
         backup = target.with_name(f"{target.name}.old")
         old = backup if backup.exists() else None
-        if _is_whole(found):
+        if _is_whole(found.comment):
             frames = found.comment.get("frames")
             kept = frames if isinstance(frames, int) else found.packets
             return RecoverReport(target, kept, 0, None, old, tuple(others))
@@ -112,18 +112,29 @@ def _newest(given: Path) -> tuple[Path, list[Path]]:
     found.sort(key=lambda path: path.stat().st_mtime_ns)
     left = [path for path in found if not _is_complete(path)] or found
     # Those of the target itself go before those of its worlds and episodes.
-    own = [path for path in left if path.name.startswith(f"{given.name}.")] or left
-    return own[-1], [path for path in left if path != own[-1]]
+    left.sort(key=lambda path: path.name.startswith(f"{given.name}."))
+    # One without a frame must not hide those of an earlier run.
+    newest = next(filter(_holds_something, reversed(left)), left[-1])
+    return newest, [path for path in left if path != newest]
 
 
-def _is_whole(found: Survey) -> bool:
-    return bool(found.comment.get("complete") or found.comment.get("recovered"))
+def _holds_something(path: Path) -> bool:
+    """Whether there is a frame to recover, or will be."""
+    if is_being_written(path):
+        return True
+    with suppress(DamagedFileError), open(path, "rb") as file, _readable(path):
+        return survey(file).whole > 0
+    return False
+
+
+def _is_whole(comment: Mapping[str, Any]) -> bool:
+    return bool(comment.get("complete") or comment.get("recovered"))
 
 
 def _is_complete(path: Path) -> bool:
     try:
         with open(path, "rb") as file, _readable(path):
-            return _is_whole(read_tags(file))
+            return _is_whole(read_comment(file))
     except DamagedFileError:
         return False
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Worker"]
 
-# Rows reach the recorder this long after they were taken at the latest [s]: what a kill costs. A full block goes now.
-_LINGER = 0.05
-
 
 class Worker:
     """Takes the samples and marks of a queue in order until the last mark.
@@ -59,7 +56,7 @@ class Worker:
 
     def _run(self) -> None:
         while not self._done:
-            self._queue.wait_for_work(_LINGER)
+            self._queue.wait_for_work(self._recorder._linger)
             self.pump()
 
     def _write(self, batch: Batch) -> None:

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["WorldClock", "WorldIds"]
+__all__ = ["WorldClock", "WorldIds", "WorldSteps"]
 
 WorldIds = np.ndarray[Any, np.dtype[np.intp]]
 """Numbers of worlds, (k,), each once and ascending."""
+
+WorldSteps = np.ndarray[Any, np.dtype[np.int64]]
+"""A step of each world, (n_envs,)."""
 
 
 class WorldClock:

@@ -79,8 +79,8 @@ class Camera:
             FieldError: there is no such world.
             RenderError: a renderer of GL is used on another thread than the one that first rendered.
         """
-        renderer, data = self._draw(env)
-        pictures = renderer.render(data, self.view, rgb=rgb, depth=depth, segmentation=segmentation)
+        asked = {"rgb": rgb, "depth": depth, "segmentation": segmentation}
+        pictures: NDArray[np.generic] | tuple[NDArray[np.generic], ...] = self._pictures(env, **asked)
         if rgb and self._clip is not None and self._is_due():
             picture: Any = pictures[0] if isinstance(pictures, tuple) else pictures
             self._clip.add(picture.copy())
@@ -94,11 +94,11 @@ class Camera:
         """
         import numpy as np
 
-        return np.stack([self._picture(world) for world in worlds])
+        return np.stack([self._pictures(world) for world in worlds])
 
-    def _picture(self, env: int) -> Any:
+    def _pictures(self, env: int, **asked: bool) -> Any:
         renderer, data = self._draw(env)
-        return renderer.render(data, self.view)
+        return renderer.render(data, self.view, **asked)
 
     def start_recording(self, fps: float | None = None) -> None:
         """Has `render` add its pictures to a video: the first one of each step, or at a rate.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simreel.options.morphs import Morph
     from simreel.scene.settings import Part
 
-__all__ = ["CompiledScene", "EntityIndex", "compile_scene", "load_morph", "scene_timestep"]
+__all__ = ["CompiledScene", "EntityIndex", "compile_scene", "entity_index", "load_morph", "scene_timestep"]
 
 _logger = logging.getLogger("simreel")
 _SCENE = "the scene"
@@ -206,11 +206,28 @@ def _index(placed: _Placed, model: mujoco.MjModel) -> EntityIndex:
         np.sort(np.array([element.id for element in kind], dtype=np.int64))
         for kind in (placed.bodies, placed.joints, placed.actuators, placed.sensors)
     )
+    return entity_index(placed.name, placed.prefix, bodies, joints, actuators, sensors, model=model)
+
+
+def entity_index(
+    name: str, prefix: str, bodies: Ids, joints: Ids, actuators: Ids, sensors: Ids, *, model: mujoco.MjModel
+) -> EntityIndex:
+    """Where the parts of an entity stand in the model.
+
+    Args:
+        name: its name.
+        prefix: what goes before each name of its model.
+        bodies: their ids, ascending int64, as those of the other parts.
+        joints: their ids.
+        actuators: their ids.
+        sensors: their ids.
+        model: the compiled model.
+    """
     kinds = model.jnt_type[joints]
     free, ball = kinds == mujoco.mjtJoint.mjJNT_FREE, kinds == mujoco.mjtJoint.mjJNT_BALL
     return EntityIndex(
-        name=placed.name,
-        prefix=placed.prefix,
+        name=name,
+        prefix=prefix,
         base_body=int(bodies[0]) if len(bodies) else 0,
         body_ids=bodies,
         joint_ids=joints,

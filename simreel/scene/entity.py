@@ -10,9 +10,12 @@ from simreel.errors import FieldError, SceneStateError, UnknownNameError
 from simreel.scene.ids import world_ids
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from simreel.options.morphs import Morph
+    from simreel.recorders.worlds import WorldIds
     from simreel.scene.compile import EntityIndex, Ids
     from simreel.scene.engines.model_engine import ModelEngine
 
@@ -46,11 +49,17 @@ class Entity:
         self.name = name
         self.morph = morph
         self._index: EntityIndex = _UNBUILT
-        self._engine = self._qpos = self._qvel = self._ctrl = _UNBUILT
+        self._engine = self._qpos = self._qvel = self._ctrl = self._note_set = _UNBUILT
 
-    def _bind(self, engine: ModelEngine) -> None:
-        """Takes live views of the engine's arrays: they stay the same memory for the life of the engine."""
+    def _bind(self, engine: ModelEngine, note_set: Callable[[str, WorldIds | None], None]) -> None:
+        """Takes live views of the engine's arrays: they stay the same memory for the life of the engine.
+
+        Args:
+            engine: that simulates it.
+            note_set: hears which setter has set the state, of which worlds.
+        """
         self._engine = engine
+        self._note_set = note_set
         self._qpos = _View(engine, "qpos", self._index.qpos)
         self._qvel = _View(engine, "qvel", self._index.qvel)
         self._ctrl = _View(engine, "ctrl", self._index.ctrl)
@@ -81,7 +90,7 @@ class Entity:
         Raises:
             FieldError: another shape.
         """
-        self._qpos.set(f"{self.name}.set_qpos", qpos, envs_idx)
+        self._note_set("set_qpos", self._qpos.set(f"{self.name}.set_qpos", qpos, envs_idx))
 
     def set_qvel(self, qvel: ArrayLike, envs_idx: ArrayLike | None = None) -> None:
         """Sets the velocities of its joints, (nv,).
@@ -89,7 +98,7 @@ class Entity:
         Raises:
             FieldError: another shape.
         """
-        self._qvel.set(f"{self.name}.set_qvel", qvel, envs_idx)
+        self._note_set("set_qvel", self._qvel.set(f"{self.name}.set_qvel", qvel, envs_idx))
 
     def set_ctrl(self, ctrl: ArrayLike, envs_idx: ArrayLike | None = None) -> None:
         """Sets the controls of its actuators, (nu,).
@@ -149,8 +158,9 @@ class _View:
         # Columns that stand together are a view, whose copy costs a third of indexing anew.
         self.get = part.copy if isinstance(columns, slice) else lambda: array[..., columns]
 
-    def set(self, call: str, values: ArrayLike, envs_idx: ArrayLike | None) -> None:
+    def set(self, call: str, values: ArrayLike, envs_idx: ArrayLike | None) -> WorldIds | None:
         place: Any = (..., self._columns)
+        rows = None
         if envs_idx is not None:
             rows = world_ids(call, envs_idx, self._n_envs)
             place = (rows, self._columns) if isinstance(self._columns, slice) else (rows[:, None], self._columns)
@@ -164,3 +174,4 @@ class _View:
         if given.shape != needed:
             raise FieldError(call, f"shape {given.shape}", f"{needed} needed")
         self._array[place] = given
+        return rows

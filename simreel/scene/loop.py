@@ -18,7 +18,7 @@ from simreel.scene.progress import Progress, Ticker
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from simreel.recorders.worlds import WorldIds
+    from simreel.recorders.worlds import WorldIds, WorldSteps
     from simreel.scene.engines.protocol import Engine
 
 __all__ = ["StepLoop"]
@@ -137,6 +137,29 @@ class StepLoop:
         self._manager.end_episode(ids)
         self._clock.reset(ids)
         return ids
+
+    def _leave(self, reason: str) -> None:
+        """Ends the episode before somebody puts another state in the place of the one that stands; then `_arrive`."""
+        self._manager.end_episode(reason=reason)
+        self._clock.reset()
+
+    def _arrive(self, steps: WorldSteps, episodes: WorldSteps) -> None:
+        """Starts an episode at the state that was put there.
+
+        Args:
+            steps: its step; with worlds that of each, (n_envs,) int64, else (1,).
+            episodes: which episode each world is in, of the same shape.
+
+        Raises:
+            SimreelError: a recorder failed; the scene is there.
+        """
+        clock = self._clock
+        clock.start_at(steps)
+        if clock.n_envs:
+            clock.worlds.episode[:] = episodes
+        self._manager.start_at(clock.step, clock.worlds.start)
+        self._allow_steps()
+        self._manager.raise_reports()
 
     def refresh(self) -> None:
         """Brings poses and sensors up to date with the state, which a step leaves one step behind."""

@@ -17,15 +17,18 @@ from simreel.options.sim import SimOptions
 from simreel.options.viewer import ViewerOptions
 from simreel.render import View
 from simreel.scene.camera import Camera
-from simreel.scene.compile import compile_scene, load_morph, scene_timestep
+from simreel.scene.channels import Channels
+from simreel.scene.compile import CompiledScene, compile_scene, load_morph, scene_timestep
 from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 from simreel.scene.entity import Entity
+from simreel.scene.files import SceneFiles
 from simreel.scene.ids import free_name
-from simreel.scene.loop import StepLoop
 from simreel.scene.messages import hold_messages, release_messages
 from simreel.scene.progress import Ticker
 from simreel.scene.reading import reads_state
+from simreel.scene.replays import Replays
+from simreel.scene.source import SceneSource
 from simreel.scene.studio import Studio
 from simreel.scene.viewer import Viewer, open_viewer
 
@@ -36,12 +39,14 @@ if TYPE_CHECKING:
 
     from simreel.recorders.base import Recorder
     from simreel.recorders.manager import RecorderManager
+    from simreel.recorders.worlds import WorldIds
+    from simreel.scene.description.recorded import RecordedSources
     from simreel.scene.engines.protocol import Engine
 
 __all__ = ["Scene"]
 
 
-class Scene(StepLoop):
+class Scene(Replays, SceneFiles, Channels):
     """Simulates and records.
 
     Args:
@@ -64,6 +69,8 @@ class Scene(StepLoop):
         self._sim_options = SimOptions() if sim_options is None else sim_options
         self._parts: list[tuple[str, Morph, mujoco.MjSpec]] = []
         self._entities: list[Entity] = []
+        self._recorded: RecordedSources | None = None
+        self._compiled_digest: str | None = None
         self._release: weakref.finalize[[], Scene] | None = None
         super().__init__(self._dt_before_build() if engine is None else engine.dt, engine)
         self._studio = Studio(self._clock, self._mujoco_built)
@@ -102,7 +109,10 @@ class Scene(StepLoop):
         name = name or morph.name or free_name(type(morph).__name__.lower(), [entity.name for entity in self._entities])
         if any(entity.name == name for entity in self._entities):
             raise OptionsError("add_entity", [f"name = {name!r}: another entity has that name"])
-        self._parts.append((name, morph, load_morph(morph)))
+        return self._add(name, morph, load_morph(morph))
+
+    def _add(self, name: str, morph: Morph, spec: mujoco.MjSpec) -> Entity:
+        self._parts.append((name, morph, spec))
         self._entities.append(Entity(name, morph))
         self._clock.dt = self._dt_before_build()
         return self._entities[-1]
@@ -168,7 +178,7 @@ class Scene(StepLoop):
         engine.build(n_envs)
         if isinstance(engine, ModelEngine):
             for entity in self._entities:
-                entity._bind(engine)
+                entity._bind(engine, self._note_set)
         self._clock.dt = engine.dt
         self._clock.set_worlds(engine.n_envs)
         self._manager.open()
@@ -178,12 +188,20 @@ class Scene(StepLoop):
         self._allow_steps()
 
     def _compile(self) -> MuJoCoEngine:
-        compiled = compile_scene(self._sim_options, self._parts)
+        from simreel.scene.description.digest import digest
+
+        compiled = self._compile_parts()
+        self._compiled_digest = digest(compiled.model)
         engine = MuJoCoEngine(compiled.model, mujoco.MjData(compiled.model), self._sim_options.substeps)
         for entity, index in zip(self._entities, compiled.entities, strict=True):
             entity._index = index
         engine.refresh()
         return engine
+
+    def _compile_parts(self) -> CompiledScene:
+        if self._recorded is not None:
+            return self._recorded.compile(self._sim_options, self._parts)
+        return compile_scene(self._sim_options, self._parts)
 
     def _show(self) -> None:
         if self._viewer_options is None or not isinstance(self._engine, MuJoCoEngine):
@@ -223,6 +241,8 @@ class Scene(StepLoop):
             raise OptionsError(
                 "start_recording", [f"rec_options is {found}: give options such as simreel.recorders.NPZFile(...)"]
             )
+        if rec_options.reads_scene and data_func is None:
+            return self._manager.add(SceneSource(self), rec_options)
         if not callable(data_func):
             found = "missing" if data_func is None else f"{data_func!r}"
             needs = f"{type(rec_options).__name__} needs a function without arguments that returns data"
@@ -357,6 +377,9 @@ class Scene(StepLoop):
 
     def _dt_before_build(self) -> float:
         return scene_timestep(self._sim_options, self._parts) * self._sim_options.substeps
+
+    def _note_set(self, reason: str, envs_idx: WorldIds | None) -> None:
+        self._manager.tell(lambda sampler: sampler.start_segment(reason, envs_idx))
 
     def _mujoco_built(self, call: str) -> ModelEngine:
         self._built_engine(call)

@@ -23,9 +23,13 @@ class Viewer:
     def __init__(self, handle: Any) -> None:
         self._handle = handle
 
+    def is_open(self) -> bool:
+        """Whether the user has not closed the window."""
+        return bool(self._handle.is_running())
+
     def sync(self) -> None:
         """Shows the state that stands; nothing where the user has closed the window."""
-        if self._handle.is_running():
+        if self.is_open():
             self._handle.sync()
 
     def close(self) -> None:

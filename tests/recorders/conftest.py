@@ -125,6 +125,36 @@ def run_script(script):
     return run
 
 
+@pytest.fixture
+def memory_growth(run_script):
+    """`memory_growth(path, options, width)` records rows of so many floats in a process of its own.
+
+    Returned is how much more memory ten times as many rows take while they are recorded, and then at the stop [KiB].
+    """
+    code = """
+        import resource
+        scene = still_scene()
+        row = np.random.default_rng(1).normal(size=int(sys.argv[2]))
+        rec = scene.start_recording(lambda: row, {options})
+        scene.build()
+        peaks = []
+        # The first rounds reach what the queue may hold.
+        for n in (4, 4, 40):
+            for _ in range(n):
+                scene.step(1000)
+                rec.sync()
+            peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        scene.stop_recording()
+        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        print(peaks[2] - peaks[1], peaks[3] - peaks[1])
+        """
+
+    def measure(path, options, width):
+        return list(map(int, run_script(code.replace("{options}", options), path, width).split()))
+
+    return measure
+
+
 @pytest.fixture(scope="session")
 def step_and_sync():
     """Steps so many times and waits after each until the sample is written; where a recorder fails, that is raised."""

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from reading import names
 
 from simreel.errors import OptionsError, SampleError, TargetError, TargetExistsError
 from simreel.recorders.codecs import recipe_for
@@ -18,10 +19,6 @@ SIZES = [(640, 480), (641, 481), (1, 1)]
 # Some of each, and all of them in the slow run.
 GRID = [(n, fps, size) for n in COUNTS for fps in RATES for size in SIZES]
 SAMPLE = [(n, RATES[i % len(RATES)], SIZES[i % len(SIZES)]) for i, n in enumerate(COUNTS[:5] * 2)]
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def encode(path, pictures, fps=25, **options):

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import pytest
+from reading import names
 
 from simreel.errors import DuplicateTargetError, RecorderError, SimreelError, TargetError, TargetExistsError
 from simreel.options.recorders import FileOptions
@@ -57,10 +58,6 @@ def run(still_scene, tmp_path):
         return scene, recorder
 
     return start
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def test_the_options_pick_the_recorder():

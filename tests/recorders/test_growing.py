@@ -3,14 +3,11 @@
 import os
 
 import pytest
+from reading import names
 
 from simreel.errors import TargetError, TargetExistsError
 from simreel.recorders.growing import GrowingFile
 from simreel.recorders.target import is_being_written
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def test_it_is_written_read_back_and_kept(tmp_path):

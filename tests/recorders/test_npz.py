@@ -1,11 +1,11 @@
 """What an archive holds, byte for byte, and what is left when making one fails."""
 
-import json
 import logging
 import zipfile
 
 import numpy as np
 import pytest
+from reading import comment, load, names, same_bits
 
 from simreel.errors import (
     RecorderError,
@@ -14,26 +14,6 @@ from simreel.errors import (
 from simreel.recorders import NPZFile, recover
 
 BLOCK = 1024
-
-
-def load(path):
-    with np.load(path, allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
-
-
-def comment(path):
-    with zipfile.ZipFile(path) as archive:
-        assert archive.testzip() is None
-        return json.loads(archive.comment)
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
-
-
-def same_bits(a, b):
-    a, b = np.asarray(a), np.asarray(b)
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 # What the archive holds.

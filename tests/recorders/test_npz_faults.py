@@ -1,35 +1,13 @@
 """Where an archive is written, and what is left when that fails."""
 
-import json
 import os
-import zipfile
 
 import numpy as np
 import pytest
+from reading import comment, load, names, same_bits
 
 from simreel.errors import RecorderError, SimreelError, SimreelWarning, TargetError, TargetExistsError
 from simreel.recorders import NPZFile, recover
-
-
-def load(path):
-    with np.load(path, allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
-
-
-def comment(path):
-    with zipfile.ZipFile(path) as archive:
-        assert archive.testzip() is None
-        return json.loads(archive.comment)
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
-
-
-def same_bits(a, b):
-    a, b = np.asarray(a), np.asarray(b)
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-
 
 # Where it is written.
 
@@ -261,32 +239,12 @@ def test_a_read_only_folder_is_told_at_the_start(folder, still_scene):
         still_scene().start_recording(lambda: 1, NPZFile(folder / "a.npz"))
 
 
-MEMORY = """
-    import resource
-    scene = still_scene()
-    row = np.random.default_rng(1).normal(size=128)
-    rec = scene.start_recording(lambda: row, {options})
-    scene.build()
-    peaks = []
-    # The first rounds reach what the queue may hold.
-    for n in (4, 4, 40):
-        for _ in range(n):
-            scene.step(1000)
-            rec.sync()
-        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    scene.stop_recording()
-    peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    print(*[peak - peaks[1] for peak in peaks])
-"""
-
-
 @pytest.mark.parametrize("compression", ["none", "deflate"])
-def test_memory_grows_neither_with_the_run_nor_at_its_end(folder, run_script, compression):
-    code = MEMORY.replace("{options}", f"NPZFile(sys.argv[1], compression={compression!r})")
-    growth = list(map(int, run_script(code, folder / "a.npz").split()))
+def test_memory_grows_neither_with_the_run_nor_at_its_end(folder, memory_growth, compression):
+    running, closing = memory_growth(folder / "a.npz", f"NPZFile(sys.argv[1], compression={compression!r})", 128)
     assert load(folder / "a.npz")["data"].nbytes > 48e6
-    assert growth[2] < 4000, "KiB more for ten times as many rows"
-    assert growth[3] < 8000, "KiB more while closing"
+    assert running < 4000
+    assert closing < 8000
 
 
 @pytest.mark.leaves_spools

@@ -6,24 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from reading import load, names, same_bits
 
 from simreel.errors import SampleError, SimreelWarning
 from simreel.recorders import NPZFile
-
-
-def load(path):
-    with np.load(path, allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
-
-
-def same_bits(a, b):
-    a, b = np.asarray(a), np.asarray(b)
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-
 
 HOSTILE = [
     "file",

@@ -10,6 +10,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from reading import names
 
 from simreel.errors import DamagedFileError, MissingFileError, SimreelError, SimreelWarning, TargetError
 from simreel.recorders import CSVFile, NPZFile, recover
@@ -41,10 +42,6 @@ def make_spool(path, values, *, cut=0):
 def data(path):
     with np.load(path, allow_pickle=False) as archive:
         return archive["data"].tolist()
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 # A kill at any moment.
@@ -449,6 +446,29 @@ def test_a_large_torn_field_takes_no_memory(folder, run_script):
     )
     assert int(out) < 20_000
     (folder / "a.csv.damaged").unlink()
+
+
+@pytest.mark.parametrize("newest", ["without rows", "of noise", "without a byte"])
+def test_a_newest_spool_without_rows_does_not_hide_those_of_an_older_one(folder, newest):
+    older = make_spool(folder / "a.npz.7.spool", [1, 2, 3])
+    os.utime(older, (10, 10))
+    path = folder / "a.npz.8.spool"
+    if newest == "without rows":
+        make_spool(path, [])
+    else:
+        path.write_bytes(b"noise" * 99 if newest == "of noise" else b"")
+    report = recover(folder / "a.npz")
+    assert (report.kept, report.others) == (3, (path,))
+    assert data(folder / "a.npz") == [1, 2, 3]
+    assert path.exists()
+
+
+def test_a_spool_that_is_written_is_not_passed_over_for_an_older_one(folder):
+    os.utime(make_spool(folder / "a.npz.7.spool", [1, 2, 3]), (10, 10))
+    with open(make_spool(folder / "a.npz.8.spool", []), "rb") as running:
+        assert lock(running.fileno())
+        with pytest.raises(TargetError, match="still writes"):
+            recover(folder / "a.npz")
 
 
 def test_the_newest_episode_is_recovered_where_the_name_of_the_run_is_given(folder):

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from reading import names
 
 import simreel as sr
 from simreel.errors import (
@@ -20,10 +21,6 @@ from simreel.errors import (
 from simreel.recorders import NPZFile, VideoFile
 from simreel.recorders.encoder import Encoder
 from simreel.testing import FakeEngine, RecorderContract
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from reading import names
 
 from simreel.errors import TargetError
 from simreel.recorders import NPZFile, VideoFile
@@ -17,10 +18,6 @@ frames = [rng.integers(0, 256, (120, 160, 3), np.uint8) for _ in range(10)]
 scene = still_scene(0.04)
 count = iter(range(10**9))
 """
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".webm"])

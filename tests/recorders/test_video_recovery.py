@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from reading import names
 
 from simreel.errors import DamagedFileError, MissingFileError, SimreelError, TargetError
 from simreel.recorders import VideoFile, recover
@@ -31,10 +32,6 @@ scene.start_recording(frame, VideoFile(sys.argv[1], overwrite=True))
 scene.build()
 scene.step(300)
 """
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def killed(script, path, dt):
@@ -194,6 +191,18 @@ def test_of_several_files_the_newest_that_a_kill_has_left_is_taken(folder, left,
     report = recover(folder / "a.mp4")
     assert (report.target, report.others) == (folder / "a_w0_0001.mp4", (folder / "a_w3_0001.mp4",))
     assert recover(folder / "a.mp4").target == folder / "a_w3_0001.mp4"
+
+
+@pytest.mark.leaves_spools
+@pytest.mark.parametrize("content", [b"", b"noise"])
+def test_a_newest_spool_without_frames_does_not_hide_those_of_an_older_one(folder, left, content):
+    left("a.gif", 30).rename(folder / "a.gif.7.spool")
+    os.utime(folder / "a.gif.7.spool", (10, 10))
+    (folder / "a.gif.8.spool").write_bytes(content)
+    report = recover(folder / "a.gif")
+    assert report.kept > 10
+    assert report.others == (folder / "a.gif.8.spool",)
+    assert names(folder) == ["a.gif", "a.gif.8.spool", "a.gif.damaged"]
 
 
 def test_what_is_no_video_of_ours_is_told(folder, picture):

@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Any
 from simreel.errors import OptionsError, SceneStateError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from simreel.recorders.worlds import WorldIds
+    from simreel.reel import Layout
+    from simreel.scene.engines.array_state import ArrayState
 
 __all__ = ["FunctionEngine"]
+
+_NO_STATE = (
+    "the FunctionEngine gives no state to record: "
+    "FunctionEngine(..., get_state=..., set_state=...) with an array, or a dict of arrays"
+)
 
 
 class FunctionEngine:
@@ -55,6 +64,7 @@ class FunctionEngine:
         self._reset = reset
         self._get_state = get_state
         self._set_state = set_state
+        self._arrays: ArrayState | None = None
 
     def build(self, n_envs: int) -> None:
         """Remembers the state that stands, where it can be read.
@@ -63,6 +73,7 @@ class FunctionEngine:
             OptionsError: `fields` names what the state has not.
         """
         self.n_envs = n_envs
+        self._arrays = None
         if self._get_state is None:
             return
         self._built = copy.deepcopy(self._get_state())
@@ -95,3 +106,35 @@ class FunctionEngine:
 
     def refresh(self) -> None:
         """Does nothing: what the functions give is the state itself."""
+
+    def layout(self, exact: bool = True) -> Layout:
+        """As `Engine.layout`: a field for each array of the state.
+
+        Raises:
+            SceneStateError: there is no `get_state`.
+            FieldError: the state is not what is needed.
+        """
+        del exact
+        return self._array_state().layout
+
+    def read_state(self, out: np.ndarray[Any, Any]) -> None:
+        """As `Engine.read_state`."""
+        state = self._array_state()
+        assert self._get_state is not None
+        state.read(self._get_state(), out)
+
+    def write_state(self, row: np.ndarray[Any, Any], envs_idx: WorldIds | None = None) -> None:
+        """As `Engine.write_state`, by `set_state`."""
+        state = self._array_state()
+        assert self._get_state is not None
+        assert self._set_state is not None
+        self._set_state(state.merge(row, self._get_state(), envs_idx))
+
+    def _array_state(self) -> ArrayState:
+        if self._get_state is None:
+            raise SceneStateError("TrajectoryFile", _NO_STATE)
+        if self._arrays is None:
+            from simreel.scene.engines.array_state import ArrayState
+
+            self._arrays = ArrayState(self._get_state(), self.n_envs, self.fields)
+        return self._arrays

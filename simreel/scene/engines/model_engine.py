@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import mujoco
+
+from simreel.scene.engines.state_parts import StateParts
+
 if TYPE_CHECKING:
-    import mujoco
     import numpy as np
 
     from simreel.recorders.worlds import WorldIds
+    from simreel.reel import Layout
 
 __all__ = ["ModelEngine"]
+
+_SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP | mujoco.mjtEnableBit.mjENBL_IPC)
 
 
 class ModelEngine(ABC):
@@ -29,6 +36,16 @@ class ModelEngine(ABC):
         """Time of one step [s]: substeps times the model's timestep."""
         return float(self.model.opt.timestep) * self._substeps
 
+    @property
+    def sleeps(self) -> bool:
+        """Whether the model may put bodies to sleep, or keeps other things from step to step that no state row has."""
+        return bool(self.model.opt.enableflags & _SLEEP)
+
+    @cached_property
+    def state_parts(self) -> StateParts:
+        """The rows of this model's state."""
+        return StateParts(self.model, self.n_envs)
+
     @abstractmethod
     def build(self, n_envs: int) -> None:
         """As `Engine.build`."""
@@ -42,6 +59,14 @@ class ModelEngine(ABC):
         """
 
     @abstractmethod
+    def model_changed(self) -> None:
+        """Hears that parameters of `model` have changed.
+
+        Raises:
+            SceneStateError: the worlds have parameters of their own.
+        """
+
+    @abstractmethod
     def refresh(self) -> None:
         """As `Engine.refresh`."""
 
@@ -52,6 +77,18 @@ class ModelEngine(ABC):
         Raises:
             UnknownNameError: the model has no such keyframe.
         """
+
+    def layout(self, exact: bool = True) -> Layout:
+        """As `Engine.layout`: the integration state; not exact, without warm start and history."""
+        return self.state_parts.layout(exact)
+
+    @abstractmethod
+    def read_state(self, out: np.ndarray[Any, Any]) -> None:
+        """As `Engine.read_state`."""
+
+    @abstractmethod
+    def write_state(self, row: np.ndarray[Any, Any], envs_idx: WorldIds | None = None) -> None:
+        """As `Engine.write_state`."""
 
     @abstractmethod
     def array(self, name: str) -> np.ndarray[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -13,13 +13,13 @@ from mujoco.batch import Batch, SimulationError
 from simreel.errors import FieldError, SceneStateError, UnstableError
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
+from simreel.scene.engines.state_parts import INTEGRATION
 
 if TYPE_CHECKING:
     from simreel.recorders.worlds import WorldIds
 
 __all__ = ["MuJoCoBatchEngine"]
 
-_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _BAD = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
 _NONE, _VEL, _ACC = (
     int(stage) for stage in (mujoco.mjtStage.mjSTAGE_NONE, mujoco.mjtStage.mjSTAGE_VEL, mujoco.mjtStage.mjSTAGE_ACC)
@@ -68,12 +68,12 @@ class MuJoCoBatchEngine(ModelEngine):
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, n_envs: int, substeps: int = 1) -> None:
         super().__init__(model, substeps)
         self.n_envs = n_envs
-        sleeps = model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_SLEEP | mujoco.mjtEnableBit.mjENBL_IPC)
         fits = n_envs * _touched_bytes(data) <= _PERSISTENT_BYTES
-        self.batch = _Batch(model, n_envs, persistent=bool(sleeps) or fits)
-        state = np.empty(mujoco.mj_stateSize(model, _STATE))
-        mujoco.mj_getState(model, data, state, _STATE)
+        self.batch = _Batch(model, n_envs, persistent=self.sleeps or fits)
+        state = np.empty(mujoco.mj_stateSize(model, INTEGRATION))
+        mujoco.mj_getState(model, data, state, INTEGRATION)
         self.batch.state[:] = state
+        self._column_table: dict[int, Sequence[slice]] = {}
         self._picture: mujoco.MjData | None = None
         self._bad = self.batch.warning[:, _BAD, 1]
         self._was_bad = self._bad.tobytes()
@@ -151,6 +151,40 @@ class MuJoCoBatchEngine(ModelEngine):
             self.batch.forward(ids, stage=self._stage())
         self._was_bad = self._bad.tobytes()
 
+    def model_changed(self) -> None:
+        """As `ModelEngine.model_changed`: the batch reads the model in place of its copy from now on."""
+        try:
+            self.batch.set_models(self.model)
+        except ValueError as error:
+            raise SceneStateError("worlds", f"{error}: give each world its parameters there") from None
+
+    def read_state(self, out: np.ndarray[Any, Any]) -> None:
+        """As `Engine.read_state`."""
+        state, end = self.batch.state, 0
+        for columns in self._columns(out.shape[-1] if out.ndim > 1 else out.size // self.n_envs):
+            part = state[:, columns]
+            start, end = end, end + (part.shape[1] if out.ndim > 1 else part.size)
+            if out.ndim > 1:
+                out[:, start:end] = part
+            else:
+                out[start:end].reshape(part.shape)[...] = part
+
+    def write_state(self, row: np.ndarray[Any, Any], envs_idx: WorldIds | None = None) -> None:
+        """As `Engine.write_state`."""
+        rows = self.state_parts.row(row)
+        ids = np.arange(self.n_envs) if envs_idx is None else envs_idx
+        columns = self._columns(rows.shape[1])
+        self.batch.reset(ids, stage=_NONE)
+        self.batch.state[ids[:, None], np.r_[tuple(columns)]] = rows[ids]
+        if self.batch.derived:
+            self.batch.forward(ids, stage=self._stage())
+        self._was_bad = self._bad.tobytes()
+
+    def _columns(self, width: int) -> Sequence[slice]:
+        if width not in self._column_table:
+            self._column_table[width] = self.state_parts.columns(width)
+        return self._column_table[width]
+
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """A live (n_envs, ...) array of a field of `mujoco.MjData`."""
         return self.batch.bind(name)
@@ -166,7 +200,7 @@ class MuJoCoBatchEngine(ModelEngine):
             raise FieldError("env", str(env), f"a world from 0 to {self.n_envs - 1} is needed")
         if self._picture is None:
             self._picture = mujoco.MjData(self.model)
-        mujoco.mj_setState(self.model, self._picture, self.batch.state[env], _STATE)
+        mujoco.mj_setState(self.model, self._picture, self.batch.state[env], INTEGRATION)
         mujoco.mj_forward(self.model, self._picture)
         return self._picture
 

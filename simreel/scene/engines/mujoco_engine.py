@@ -12,6 +12,7 @@ import numpy as np
 from simreel.errors import FieldError, SceneStateError, UnstableError
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
+from simreel.scene.engines.state_parts import INTEGRATION
 
 if TYPE_CHECKING:
     from simreel.recorders.worlds import WorldIds
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MuJoCoEngine"]
 
-_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 Call = Callable[[], object]
 
 _BAD = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
@@ -36,7 +36,8 @@ class MuJoCoEngine(ModelEngine):
         self._ctrl = data.ctrl
         # Indexing a memoryview costs a third of what reading data.time does.
         self._bad = memoryview(data.warning.number[_BAD])
-        self._state = np.empty(mujoco.mj_stateSize(model, _STATE))
+        self._state = np.empty(mujoco.mj_stateSize(model, INTEGRATION))
+        self._signatures = self.state_parts.signatures
         self._refreshed: bytes | None = None
         self._configure()
 
@@ -165,12 +166,31 @@ class MuJoCoEngine(ModelEngine):
         del envs_idx
         if keyframe is None:
             mujoco.mj_resetData(self.model, self.data)
-            mujoco.mj_setState(self.model, self.data, self._built, _STATE)
+            mujoco.mj_setState(self.model, self.data, self._built, INTEGRATION)
         else:
             mujoco.mj_resetDataKeyframe(self.model, self.data, keyframe_id(self.model, keyframe))
         self._refreshed = None
         self._configure()
         self.refresh()
+
+    def model_changed(self) -> None:
+        """As `ModelEngine.model_changed`."""
+        self._refreshed = None
+        self._configure()
+
+    def read_state(self, out: np.ndarray[Any, Any]) -> None:
+        """As `Engine.read_state`."""
+        mujoco.mj_getState(self.model, self.data, out, self._signatures[len(out)])
+
+    def write_state(self, row: np.ndarray[Any, Any], envs_idx: WorldIds | None = None) -> None:
+        """As `Engine.write_state`."""
+        del envs_idx
+        state = self.state_parts.row(row)
+        signature = self.state_parts.signature(len(state))
+        mujoco.mj_resetData(self.model, self.data)
+        mujoco.mj_setState(self.model, self.data, state, signature)
+        self._refreshed = None
+        self._configure()
 
     sampled_step: Callable[[Callable[[int], None], int], None]
     """As `SplitEngine.sampled_step`."""
@@ -195,7 +215,7 @@ class MuJoCoEngine(ModelEngine):
         return self.data
 
     def _get_state(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        mujoco.mj_getState(self.model, self.data, self._state, _STATE)
+        mujoco.mj_getState(self.model, self.data, self._state, INTEGRATION)
         return self._state
 
     def _raise_unstable(self) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from simreel.recorders.worlds import WorldIds
+    from simreel.reel import Layout
 
 __all__ = ["Engine", "SplitEngine"]
 
@@ -34,6 +37,34 @@ class Engine(Protocol):
 
     def refresh(self) -> None:
         """Brings what is derived from the state up to date, and leaves the state as it is."""
+
+    def layout(self, exact: bool = True) -> Layout:
+        """The fields of a state as a trajectory has them, all float64; with worlds each has the values of all worlds.
+
+        Args:
+            exact: all that the next step depends on; False: without what a step can do without.
+
+        Raises:
+            SimreelError: the state cannot be read.
+        """
+
+    def read_state(self, out: np.ndarray[Any, Any]) -> None:
+        """Writes the state that stands to `out`, float64.
+
+        Args:
+            out: (values,) in the order of the layout, exact or not by its size; or (n_envs, values of a world).
+        """
+
+    def write_state(self, row: np.ndarray[Any, Any], envs_idx: WorldIds | None = None) -> None:
+        """Puts a state back; what the row does not have is as after a reset.
+
+        Args:
+            row: (values,) float64, with worlds (n_envs, values of a world).
+            envs_idx: the worlds that take theirs; None: all.
+
+        Raises:
+            FieldError: another shape.
+        """
 
 
 @runtime_checkable

@@ -1,0 +1,135 @@
+"""Writes trajectories: the handle, and what runs beside the stepping thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simreel.errors import OptionsError
+from simreel.options.trajectory import TrajectoryFile
+from simreel.recorders.file import FileRecorder
+from simreel.recorders.registry import register_recording
+from simreel.recorders.source import StateSource
+from simreel.recorders.status import RecorderStatus
+from simreel.recorders.trajectory_sampler import TrajectorySampler
+from simreel.reel import ReelWriter
+
+if TYPE_CHECKING:
+    from simreel.recorders.manager import RecorderManager
+    from simreel.reel import Layout
+
+__all__ = ["TrajectoryFileWriter"]
+
+
+@register_recording(TrajectoryFile)
+class TrajectoryFileWriter(FileRecorder[TrajectoryFile]):
+    """Opens and closes reels; its sampler writes the rows, on the stepping thread.
+
+    Args:
+        manager: drives it.
+        options: of the recording.
+        data_func: the scene, as a `StateSource`.
+
+    Raises:
+        OptionsError: `data_func` is something else.
+        TargetExistsError: the file exists and `overwrite` is not set.
+        TargetError: it cannot be written.
+    """
+
+    def __init__(self, manager: RecorderManager, options: TrajectoryFile, data_func: Any) -> None:
+        if not isinstance(data_func, StateSource):
+            raise OptionsError(
+                "TrajectoryFile",
+                ["it records the scene itself: give no data_func; scene.add_channel() records other data with it"],
+            )
+        super().__init__(manager, options, None)
+        self._make: Callable[[Path], ReelWriter]
+        self._reels: tuple[ReelWriter | None, int, int, int] = (None, 0, 0, 0)
+        """The open one; frames, written frames and bytes of those that are closed."""
+
+    def build(self) -> None:
+        """Checks the target; the file is opened at the first frame, whose channels tell its layout."""
+        self.target.check()
+        self.target.make_folder()
+
+    def begin(self, layout: Layout, meta: Mapping[str, Any], blobs: Mapping[str, bytes]) -> ReelWriter:
+        """Opens the file of the running episode, on the stepping thread.
+
+        Args:
+            layout: of its frames.
+            meta: its head.
+            blobs: its payloads.
+
+        Raises:
+            SimreelError: it cannot be made.
+        """
+        options = self._options
+        self._make = lambda path: ReelWriter(
+            path,
+            layout,
+            dt=self.timing.dt,
+            chunk_size=options.chunk_size,
+            blobs=blobs,
+            meta=meta,
+            max_size=options.max_size,
+            overwrite=options.overwrite,
+            fsync=options.fsync,
+        )
+        self.ensure_open()
+        reel = self._reels[0]
+        assert reel is not None
+        return reel
+
+    def open_file(self, path: Path) -> None:
+        """Opens a reel."""
+        self._reels = (self._make(path), *self._reels[1:])
+
+    def finish_file(self) -> None:
+        """Writes what is left and closes the reel."""
+        reel, frames, written, size = self._reels
+        assert reel is not None
+        try:
+            reel.close()
+        finally:
+            self._reels = (None, frames + reel.frames, written + reel._worker.frames, size + reel.size)
+
+    def process(self, data: Any, cur_time: float) -> None:
+        """Never called: the sampler writes the rows."""
+        raise AssertionError
+
+    @property
+    def status(self) -> RecorderStatus:
+        """The counts as they are now."""
+        reel, frames, written, size = self._reels
+        error, is_over = self._error, reel is None
+        if reel is not None:
+            frames, written, size = frames + reel.frames, written + reel._worker.frames, size + reel.size
+            failure = reel._worker.error
+            if failure is not None:
+                error, is_over = error or f"{type(failure).__name__}: {failure}", True
+        waiting = max(0, frames - written)
+        return RecorderStatus(
+            frames, frames - waiting, waiting if is_over else 0, 0 if is_over else waiting, size, error
+        )
+
+    def _sampler(self, data: Any, reads_state: Callable[[Callable[[], Any]], bool]) -> TrajectorySampler:
+        return TrajectorySampler(self, data, reads_state)
+
+    def _flush(self) -> None:
+        if (reel := self._reels[0]) is not None:
+            reel.flush()
+
+    def _awaits(self, thread: int) -> bool:
+        reel = self._reels[0]
+        return super()._awaits(thread) or (reel is not None and thread in _threads(reel))
+
+    def _detach(self) -> None:
+        super()._detach()
+        self._reels = (None, *self._reels[1:])
+
+
+def _threads(reel: ReelWriter) -> list[int | None]:
+    worker = reel._worker
+    syncer = [] if worker._syncer is None else [worker._syncer._thread]
+    return [thread.ident for thread in (worker._thread, *syncer)]

@@ -1,0 +1,36 @@
+"""State of the user's own that was recorded with the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simreel.replay.notes import Notes
+    from simreel.scene import Scene
+
+__all__ = ["keep_user_state", "restore_user_state"]
+
+
+def restore_user_state(scene: Scene, notes: Notes, frame: int) -> None:
+    """Hands the latest values up to a frame to what `scene.add_state` was given for them.
+
+    Raises:
+        FieldError: they are damaged.
+    """
+    for values, arrays in _latest(notes, frame):
+        scene._user_states.put(values, arrays)
+
+
+def keep_user_state(scene: Scene, notes: Notes, frame: int) -> None:
+    """Keeps the latest values up to a frame for what is added to the scene from now on."""
+    for values, arrays in _latest(notes, frame):
+        scene._user_states.wait(values, arrays)
+
+
+def _latest(notes: Notes, frame: int) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    for note in notes.until("state", frame):
+        values = note.value.get("values")
+        if isinstance(values, Mapping):
+            yield values, note.arrays
+            return

@@ -1,0 +1,121 @@
+"""The ring between the simulation and the window process, both ends in one process."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from simreel.recorders.plots.channel import Channel
+from simreel.recorders.schema import Schema
+
+
+@pytest.fixture
+def ends():
+    """Both ends of a channel of some capacity."""
+    made = []
+
+    def make(capacity, data=0.0):
+        near, bell = Channel.create({"name": "ü"}, Schema.of(data).columns, capacity)
+        far = Channel(os.dup(near.memory), bell)
+        made.append((near, far))
+        return near, far
+
+    yield make
+    for each in made:
+        for end in each:
+            if end.bell.fileno() >= 0:
+                end.close()
+
+
+def write(channel, first, count, skipped=0, episode=0):
+    numbers = np.arange(first, first + count, dtype=float)
+    channel.write(numbers / 10, episode, [numbers], skipped)
+
+
+def test_the_description_arrives(ends):
+    _, far = ends(3, {"a": np.zeros((2, 3), np.float32), "b": True})
+    assert far.description == {
+        "name": "ü",
+        "columns": [["a", "<f4", [2, 3]], ["b", "|b1", []]],
+        "capacity": 3,
+    }
+    json.dumps(far.description)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 5, 7])
+def test_rows_come_out_as_they_went_in_across_the_end_of_the_ring(ends, count):
+    near, far = ends(7)
+    for first in range(0, 50, count):
+        write(near, first, count, episode=first)
+        rows = far.newest(count)
+        assert rows["0"].tolist() == list(range(first, first + count))
+        assert rows["time"].tolist() == [k / 10 for k in range(first, first + count)]
+        assert set(rows["episode"]) == {first}
+        assert not len(far.newest(7))
+
+
+def test_the_newest_win(ends):
+    near, far = ends(8)
+    for first in range(0, 100, 5):
+        write(near, first, 5)
+    assert far.newest(3)["0"].tolist() == [97, 98, 99]
+    assert far.header.tail == near.header.head == 100
+
+
+def test_skipped_rows_are_counted_and_not_copied(ends):
+    near, far = ends(8)
+    write(near, 0, 100, skipped=98)
+    assert near.header.head == 100
+    assert far.newest(2)["0"].tolist() == [98, 99]
+
+
+def test_rows_that_are_being_overwritten_are_not_given(ends):
+    near, far = ends(4)
+    write(near, 0, 4)
+    near.header.claimed = 6  # the sender is writing rows 4 and 5, over 0 and 1
+    assert far.newest(4)["0"].tolist() == [2, 3]
+    write(near, 4, 2)
+    near.header.claimed = 10
+    assert not len(far.newest(4)), "a sender that never ends must not hold the window"
+
+
+def test_one_row_after_another_is_read_without_a_loss(ends):
+    near, far = ends(4, np.zeros((2, 2), np.int16))
+    seen = []
+    for k in range(20):
+        near.write(np.array([k / 10]), 0, [np.full((1, 2, 2), k, np.int16)])
+        row = far.next_row()
+        seen.append(int(row["0"][0, 1, 1]))
+        far.header.tail += 1
+    assert seen == list(range(20))
+    assert far.next_row() is None
+
+
+def test_a_letter_of_any_size_arrives(ends):
+    near, far = ends(2)
+    for content in (b"", b"text", bytes(range(256)) * 10_000):
+        far.put_letter(content)
+        assert near.letter() == content
+
+
+def test_a_bell_wakes_and_its_end_is_told(ends):
+    near, far = ends(2)
+    near.listen(0.01)
+    for _ in range(100_000):
+        far.ring()  # never waits, also where nobody listens
+    near.listen(10)
+    assert near.hear()
+    far.close()
+    assert not near.hear()
+    near.ring()
+
+
+def test_after_its_end_the_header_can_still_be_read(ends):
+    near, far = ends(2)
+    write(near, 0, 2)
+    far.header.lost = 7
+    near.close()
+    assert (near.header.head, near.header.lost) == (2, 7)
