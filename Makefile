@@ -38,6 +38,7 @@ lint: $(VENV)/.lint
 # Material for MkDocs warns about mkdocs 2; pyproject.toml keeps that away already.
 docs: $(VENV)/.docs
 	$(PY) docs/pictures.py
+	$(PY) docs/plot_pictures.py
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --clean --site-dir site
 
 bench: $(VENV)/.demo
@@ -51,7 +52,7 @@ clean:
 $(VENV)/.demo: NEEDS = -e ".[demo]"
 $(VENV)/.test: NEEDS = -e ".[all]" --group test
 $(VENV)/.lint: NEEDS = -e ".[all]" --group lint
-$(VENV)/.docs: NEEDS = -e ".[demo]" --group docs
+$(VENV)/.docs: NEEDS = -e ".[demo,gui]" --group docs
 
 $(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.made pyproject.toml
 	@echo "installing into $(VENV): $(NEEDS)"

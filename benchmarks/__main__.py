@@ -5,9 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from benchmarks import latency, memory, overhead, stepping, video
+from benchmarks import latency, memory, overhead, plots, reel, stepping, video
 
-_ALL = {"stepping": stepping, "overhead": overhead, "latency": latency, "memory": memory, "video": video}
+_ALL = {
+    "stepping": stepping,
+    "overhead": overhead,
+    "latency": latency,
+    "memory": memory,
+    "video": video,
+    "plots": plots,
+    "reel": reel,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:

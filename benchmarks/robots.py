@@ -14,11 +14,12 @@ __all__ = ["load", "robots"]
 
 
 def robots(*names: str) -> dict[str, Path]:
-    """The files of our models and, where Gymnasium is installed, of its humanoid."""
+    """The files of our models and, where Gymnasium is installed, of its humanoid and ant."""
     gymnasium = importlib.util.find_spec("gymnasium")
     models = {name: sr.models.path(name) for name in sr.models.names()}
     if gymnasium is not None and gymnasium.origin is not None:
-        models["humanoid"] = Path(gymnasium.origin).parent / "envs/mujoco/assets/humanoid.xml"
+        assets = Path(gymnasium.origin).parent / "envs/mujoco/assets"
+        models |= {name: assets / f"{name}.xml" for name in ("humanoid", "ant")}
     return {name: models[name] for name in names if name in models}
 
 

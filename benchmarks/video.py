@@ -102,11 +102,11 @@ def _video_file(folder: Path, pictures: Frames, n: int) -> None:
 
 
 def _gymnasium(folder: Path, pictures: Frames, loops: dict[str, Callable[[int], None]]) -> str:
-    """Adds the loop of what Gymnasium's RecordVideo does with its frames; why it cannot, else."""
+    """Adds the loop of what Gymnasium's RecordVideo does with its frames; else what is missing."""
     try:
         from moviepy.video.io.ImageSequenceClip import ImageSequenceClip
-    except ImportError as error:
-        return f"Gymnasium's RecordVideo: not measured, it needs moviepy ({error})"
+    except ImportError:
+        return "not installed, so not compared: moviepy, Gymnasium's RecordVideo (pip install --group bench)"
 
     def write(n: int) -> None:
         frames = [pictures[i % _PICTURES] for i in range(n)]

@@ -5,16 +5,17 @@ Each name is loaded on first use: `import simreel` alone loads neither numpy nor
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
-from simreel._version import __version__
+from simreel._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from simreel import errors, gym, models, options, recorders, scene, testing
+    from simreel import errors, gym, models, options, recorders, reel, scene, testing
+    from simreel._version import __version__
     from simreel.errors import SimreelWarning
     from simreel.options import SimOptions, morphs
     from simreel.recorders import Recorder, RecorderManager, register_recording
+    from simreel.replay import Trajectory
     from simreel.scene import Scene
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Scene",
     "SimOptions",
     "SimreelWarning",
+    "Trajectory",
     "__version__",
     "errors",
     "gym",
@@ -30,46 +32,31 @@ __all__ = [
     "morphs",
     "options",
     "recorders",
+    "reel",
     "register_recording",
     "scene",
     "testing",
 ]
 
-# Each public name and the module that holds it; a name that is None there is the module itself.
-_HOMES: dict[str, tuple[str, str | None]] = {
-    "Recorder": ("simreel.recorders", "Recorder"),
-    "RecorderManager": ("simreel.recorders", "RecorderManager"),
-    "Scene": ("simreel.scene", "Scene"),
-    "SimOptions": ("simreel.options", "SimOptions"),
-    "SimreelWarning": ("simreel.errors", "SimreelWarning"),
-    "errors": ("simreel.errors", None),
-    "gym": ("simreel.gym", None),
-    "models": ("simreel.models", None),
-    "morphs": ("simreel.options.morphs", None),
-    "options": ("simreel.options", None),
-    "recorders": ("simreel.recorders", None),
-    "register_recording": ("simreel.recorders", "register_recording"),
-    "scene": ("simreel.scene", None),
-    "testing": ("simreel.testing", None),
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        text = f"module 'simreel' has no attribute {name!r}."
-        # Tools probe for names such as __path__ and __wrapped__: nothing is loaded for those.
-        if not name.startswith("_"):
-            from simreel.errors import nearest
-
-            text += nearest(name, _HOMES)
-        raise AttributeError(text, name=name)
-    home, attribute = _HOMES[name]
-    value: object = importlib.import_module(home)
-    if attribute is not None:
-        value = getattr(value, attribute)
-    globals()[name] = value  # found without this function from now on
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Recorder": "simreel.recorders",
+        "RecorderManager": "simreel.recorders",
+        "Scene": "simreel.scene",
+        "SimOptions": "simreel.options",
+        "SimreelWarning": "simreel.errors",
+        "Trajectory": "simreel.replay",
+        "__version__": "simreel._version",
+        "errors": "simreel.errors",
+        "gym": "simreel.gym",
+        "models": "simreel.models",
+        "morphs": "simreel.options.morphs",
+        "options": "simreel.options",
+        "recorders": "simreel.recorders",
+        "reel": "simreel.reel",
+        "register_recording": "simreel.recorders",
+        "scene": "simreel.scene",
+        "testing": "simreel.testing",
+    },
+)

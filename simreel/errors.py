@@ -131,6 +131,26 @@ class ModelError(SimreelError, ValueError):
         super().__init__(f"{source}: {reason}")
 
 
+class SceneFileError(SimreelError, ValueError):
+    """The scene that a file holds cannot be used."""
+
+    def __init__(self, part: str, reason: str) -> None:
+        self.part = part
+        """What of the scene it is about, such as the name of a payload."""
+        self.reason = reason
+        super().__init__(f"the scene in the file: {part}: {reason}")
+
+
+class SceneDiffersError(SimreelError, ValueError):
+    """A scene is not the one that was recorded."""
+
+    def __init__(self, path: Path | str, differences: Sequence[str]) -> None:
+        self.path = path
+        self.differences = tuple(differences)
+        listed = "".join(f"\n  {difference}" for difference in self.differences)
+        super().__init__(f"{path}: the recorded scene and this one differ:{listed}")
+
+
 class MissingFileError(SimreelError, FileNotFoundError):
     """A file that was named is not there."""
 
@@ -266,15 +286,6 @@ class NotExactError(SimreelError, ValueError):
         self.reason = reason
         self.remedy = remedy
         super().__init__(f"{path}: cannot be verified: {reason}. {remedy}")
-
-
-class SceneDiffersError(SimreelError, ValueError):
-    """A scene is not the one that was recorded."""
-
-    def __init__(self, path: Path | str, differences: Sequence[str]) -> None:
-        self.path = path
-        self.differences = tuple(differences)
-        super().__init__(f"{path}: the scene and the recorded one differ: {'; '.join(self.differences)}")
 
 
 class ClosedFileError(SimreelError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 import time
 from pathlib import Path
@@ -24,6 +25,20 @@ def clean_end(request, tmp_path, tmp_path_factory, monkeypatch):
     assert not [path.name for path in cwd.iterdir()], "files are left in the current folder"
     if not request.node.get_closest_marker("leaves_spools"):
         assert not [path.name for path in Path(tmp_path).rglob("*.spool")], "spools are left"
+
+
+@pytest.fixture
+def hidden(tmp_path_factory):
+    """`hidden("EGL", "OSMesa")` is a value of LD_LIBRARY_PATH with which the loader finds broken files for these."""
+
+    def hide(*names):
+        folder = tmp_path_factory.mktemp("broken")
+        for name in names:
+            for end in ("", ".0", ".1", ".6", ".8"):
+                (folder / f"lib{name}.so{end}").touch()
+        return os.pathsep.join([str(folder), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
+
+    return hide
 
 
 def _threads_since(before, patience=1.0):

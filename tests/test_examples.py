@@ -25,4 +25,4 @@ def test_an_example_runs_twice_without_a_word_on_stderr(example: Path, tmp_path:
             [sys.executable, str(example)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stderr) == (0, "")
-    assert [path.suffix for path in tmp_path.iterdir() if path.suffix in {".npz", ".csv"}]
+    assert [path.suffix for path in tmp_path.iterdir() if path.suffix in {".npz", ".csv", ".mp4"}]

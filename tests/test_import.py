@@ -11,14 +11,16 @@ PUBLIC = {
     module: set(names.split())
     for module, names in {
         "simreel": """
-            Recorder RecorderManager Scene SimOptions SimreelWarning __version__ errors gym models morphs options
-            recorders register_recording scene testing
+            Recorder RecorderManager Scene SimOptions SimreelWarning Trajectory __version__ errors gym models morphs options
+            recorders reel register_recording scene testing
         """,
         "simreel.errors": """
-            DamagedFileError DuplicateTargetError MissingExtraError MissingFileError ModelError OptionsConflictError
-            OptionsError RecorderError RecorderErrorGroup RecorderOverflowError RegistrationError SampleError
-            SceneStateError SimreelError SimreelWarning SyncTimeoutError TargetError TargetExistsError
-            UnknownNameError UnknownRecorderError UnstableError FieldError nearest
+            ClosedFileError DamagedFileError DuplicateTargetError FieldError FileVersionError
+            FrameIndexError GapError MaxSizeError MissingExtraError MissingFileError ModelError
+            NotATrajectoryError NotExactError OptionsConflictError OptionsError PlotError ReadError RecorderError RecorderErrorGroup
+            RecorderOverflowError RegistrationError SampleError SceneStateError SimreelError SimreelWarning
+            SyncTimeoutError TargetError TargetExistsError UnknownNameError UnknownRecorderError
+            UnstableError WriteError nearest
         """,
         "simreel.gym": "Record RecordEnv RecordVectorEnv",
         "simreel.models": "names path",
@@ -26,13 +28,18 @@ PUBLIC = {
         "simreel.options.morphs": """
             Box Capsule Cylinder MJCF ModelFile Morph PlanarArm PlanarLink Plane Primitive Sphere URDF
         """,
+        "simreel.reel": """
+            Field Joint Layout RecoverReport Reel ReelWriter RepackReport layout_from_mujoco recover repack
+        """,
+        "simreel.replay": "DataKind Trajectory Values VerifyReport",
         "simreel.scene": "Camera Engine Entity FunctionEngine Progress Scene SplitEngine",
         "simreel.testing": "FakeEngine RecorderContract strategies",
         "simreel.testing.strategies": "samples series",
         "simreel.recorders": """
-            CSVFile CSVFileWriter Column FileOptions FileRecorder NPZFile NPZFileWriter Recorder RecorderInfo
-            RecorderManager RecorderOptions RecorderStatus Schema Timing VideoFile VideoFileWriter available recover
-            register_recording
+            CSVFile CSVFileWriter Column FileOptions FileRecorder MPLImagePlot MPLLinePlot MPLPlot
+            MPLVectorFieldPlot NPZFile NPZFileWriter PlotOptions PlotRecorder Plotter PyQtLinePlot PyQtPlot
+            Recorder RecorderInfo RecorderManager RecorderOptions RecorderStatus Samples Schema Timing
+            VideoFile VideoFileWriter available recover register_recording
         """,
     }.items()
 }
@@ -50,7 +57,7 @@ def test_import_alone_loads_nothing_but_the_standard_library():
     )
     foreign = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
     assert foreign == {"simreel"}
-    assert {name for name in loaded if name.startswith("simreel")} == {"simreel", "simreel._version"}
+    assert {name for name in loaded if name.startswith("simreel")} == {"simreel", "simreel._lazy"}
 
 
 def test_options_load_no_numpy_no_engine_and_no_writer():

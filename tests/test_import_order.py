@@ -10,6 +10,7 @@ import simreel
 # Rooms on one line know nothing of each other.
 ORDER = [
     ["_version", "errors"],
+    ["_lazy"],
     ["models", "options", "reel"],
     ["render"],
     ["recorders"],

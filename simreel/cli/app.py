@@ -12,7 +12,7 @@ import typer
 
 from simreel._version import __version__
 from simreel.cli import INTERRUPTED
-from simreel.cli.commands import demo, info, recorders, recover, run
+from simreel.cli.commands import demo, info, recorders, recover, repack, run, verify
 from simreel.cli.console import messages_on_stderr, put, put_error
 from simreel.cli.mistakes import MISTAKES, line_of, status_of
 
@@ -22,7 +22,7 @@ __all__ = ["app", "execute"]
 app = typer.Typer(name="simreel", rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
 
 # In the order of the help text. The name of the function is that of the command.
-for command in (demo.demo, run.run, info.info, recover.recover, recorders.recorders):
+for command in (demo.demo, run.run, info.info, recover.recover, repack.repack, verify.verify, recorders.recorders):
     app.command()(command)
 
 

@@ -36,19 +36,23 @@ _UPDATES: dict[str, tuple[Callable[[mujoco.MjModel, mujoco.MjData], None], ...]]
 class FieldSource:
     """The data function of some fields; works from `bind` on.
 
+    Args:
+        names: of arrays of `mujoco.MjData`.
+        option: where the user has named them.
+
     Raises:
         typer.BadParameter: a name is no array of `mujoco.MjData`, or one that changes its length.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], option: str = "--record") -> None:
         self._names = tuple(names)
         known = _arrays()
         for name in names:
             if name not in known:
-                raise typer.BadParameter(f"--record {name}: mujoco.MjData has no such array.{nearest(name, known)}")
+                raise typer.BadParameter(f"{option} {name}: mujoco.MjData has no such array.{nearest(name, known)}")
             if name in _VARYING or name.startswith(_VARYING_PREFIXES):
                 raise typer.BadParameter(
-                    f"--record {name}: its length changes with the contacts; it cannot be recorded"
+                    f"{option} {name}: its length changes with the contacts; it cannot be recorded"
                 )
 
     def bind(self, scene: Scene) -> None:

@@ -114,8 +114,8 @@ def repack(
             os.replace(file.path, target)
         if found.damage or undecodable:
             lost = sum(stop - start for start, stop in gaps)
-            text = f"{source.path}: {lost} frames and {len(found.damage)} stretches of the file cannot be read"
-            warnings.warn(f"{text}; they are not in {target.name}", SimreelWarning, stacklevel=2)
+            text = f"{source.path.name} is damaged: what cannot be read, {lost} frames among it,"
+            warnings.warn(f"{text} is not in {target.name}", SimreelWarning, stacklevel=2)
         return RepackReport(target, found.frames, tuple(gaps), source.size, after)
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simreel.errors import UnstableError
+from simreel.scene.engines.array_state import ArrayState
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from simreel.recorders.worlds import WorldIds
+    from simreel.reel import Layout
 
 __all__ = ["FakeEngine"]
 
@@ -41,7 +43,7 @@ class FakeEngine:
         self.dt = dt
         self.n_envs = n_envs
         self.calls: Counter[str] = Counter()
-        """How often `build`, `step`, `reset` and `refresh` were called."""
+        """How often each method of `Engine` was called, by its name."""
         self.resets: list[list[int] | None] = []
         """The worlds of each call of `reset`; None for all."""
         self._function = state
@@ -103,6 +105,21 @@ class FakeEngine:
     def refresh(self) -> None:
         """Counts the call."""
         self.calls["refresh"] += 1
+
+    def layout(self, exact: bool = True) -> Layout:
+        """One field, `state`, with the state of each world."""
+        del exact
+        return ArrayState(self._state, self.n_envs).layout
+
+    def read_state(self, out: np.ndarray[Any, Any]) -> None:
+        """Counts the call and writes the state that stands to `out`."""
+        self.calls["read_state"] += 1
+        ArrayState(self._state, self.n_envs).read(self._state, out)
+
+    def write_state(self, row: np.ndarray[Any, Any], envs_idx: WorldIds | None = None) -> None:
+        """Counts the call and takes the state, until the next step makes its own."""
+        self.calls["write_state"] += 1
+        self._state[...] = ArrayState(self._state, self.n_envs).merge(row, self._state, envs_idx)
 
     def _start(self) -> None:
         self._step = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -22,6 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
             ["video", "--frames", "3", "--rounds", "2", "--size", "64x48"],
             ["PyAV, its defaults", "VideoFile", "a frame"],
         ),
+        (
+            ["plots", "--steps", "5", "--rounds", "2", "--step-time", "0.05", "--drawn-steps", "2"],
+            ["PyQtLinePlot", "MPLImagePlot", "a copy of the image", "10 lines"],
+        ),
     ],
     ids=lambda value: value[0],
 )
@@ -34,3 +39,14 @@ def test_a_benchmark_prints_its_table(
     assert f"Python {sys.version_info.major}.{sys.version_info.minor}" in out.splitlines()[0]
     for row in rows:
         assert any(line.startswith(row) for line in out.splitlines()[2:]), out
+
+
+def test_the_benchmark_of_reels_prints_its_tables() -> None:
+    # In a process of its own: the libraries that it compares with leave threads.
+    command = [sys.executable, "-m", "benchmarks", "reel", "--frames", "40", "--rounds", "1", "--steps", "20"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for row in ("arm, 720 bytes", "quadruped", "phys1", "diff1", "XOR, zlib 6", "all, geometric mean", "phys1 is"):
+        assert any(line.startswith(row) for line in done.stdout.splitlines()), done.stdout
+    last = done.stdout.splitlines()[-1]
+    assert len(last.split()) == 6

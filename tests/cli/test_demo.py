@@ -1,4 +1,6 @@
 import importlib.util
+import os
+import subprocess
 import sys
 
 import av
@@ -36,7 +38,9 @@ def check(ended, folder):
     with av.open(str(folder / "demo.mp4")) as film:
         assert (film.streams.video[0].width, film.streams.video[0].height) == (640, 480)
         assert sum(1 for _ in film.decode(video=0)) in {15, 17}
-    assert "steps/s without recording" in ended.out[4]
+    assert f"  {folder / 'demo.reel'}  " in ended.out[4]
+    assert "steps/s without recording" in ended.out[5]
+    assert ended.out[6].startswith(f"{folder / 'demo.reel'}, run again: the same to the bit in ")
 
 
 def test_the_demo_writes_a_robot_that_walks_and_tells_the_cost(call, tmp_path):
@@ -59,15 +63,39 @@ def test_a_second_demo_replaces_the_first_in_a_folder_of_its_own(call, here):
     assert call("demo").status == 0
     assert call("demo").status == 0
     assert [path.name for path in here.iterdir()] == ["simreel-demo"]
-    assert sorted(path.name for path in (here / "simreel-demo").iterdir()) == ["demo.mp4", "motion.npz", "path.csv"]
+    assert sorted(path.name for path in (here / "simreel-demo").iterdir()) == [
+        "demo.mp4",
+        "demo.reel",
+        "motion.npz",
+        "path.csv",
+    ]
+
+
+@pytest.mark.slow
+def test_where_no_gl_can_be_loaded_the_film_is_schematic_and_only_one_line_more_is_told(tmp_path, hidden):
+    environment = {name: value for name, value in os.environ.items() if name not in {"SIMREEL_RENDERER", "MUJOCO_GL"}}
+    environment["LD_LIBRARY_PATH"] = hidden("EGL", "OSMesa", "GL", "GLX", "OpenGL")
+    command = [sys.executable, "-m", "simreel", "demo", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    lines = done.stderr.splitlines()
+    (told,) = (line for line in lines if "samples, 0 dropped" not in line)
+    assert told.startswith("pictures come from the schematic renderer")
+    assert len(lines) == 5
+    with av.open(str(tmp_path / "demo.mp4")) as film:
+        pictures = [frame.to_ndarray(format="gray") for frame in film.decode(video=0)]
+    assert len(pictures) > 150
+    # Something is seen, and it moves.
+    assert pictures[0].std() > 10
+    assert np.abs(np.subtract(pictures[0], pictures[-1], dtype=float)).max() > 50
 
 
 def test_the_shown_lines_of_python_run(call, here):
     ended = call("demo", "--out", "it's here")
     namespace = {}
-    for line in ended.out[-2:]:
+    for line in ended.out[-3:]:
         exec(line.strip(), namespace)
     assert namespace["run"]["qpos"].ndim == 2
+    assert namespace["replay"].scene.step_count == 150
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(call, here):

@@ -162,7 +162,10 @@ def test_a_header_that_promises_more_than_there_is_reserves_no_memory(call, here
 
 @pytest.mark.parametrize(
     "name",
-    ["missing.npz", "folder.npz", "empty.npz", "empty.csv", "empty", "noise.npz", "noise.csv", "noise", "member.npz"],
+    [
+        *("missing.npz", "folder.npz", "empty.npz", "empty.csv", "empty", "noise.npz", "noise.csv", "noise"),
+        *("member.npz", "missing.mp4", "empty.mp4", "empty.gif", "noise.mkv", "noise.webm"),
+    ],
 )
 def test_what_is_no_recording_is_one_line_with_its_name(call, here, name):
     noise = np.random.default_rng(0).bytes(500)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 import zstandard
@@ -50,7 +51,6 @@ def test_it_reads_a_golden_file(path, plain):
 
 def states(name, count, integrator="EULER"):
     """A layout, the time of a step, and states of a simulation that falls and turns, with contacts."""
-    mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_path(str(simreel.models.path(name)))
     model.opt.integrator = mujoco.mjtIntegrator.__members__[f"mjINT_{integrator}"]
     data, signature = mujoco.MjData(model), mujoco.mjtState.mjSTATE_INTEGRATION

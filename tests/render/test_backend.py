@@ -143,14 +143,7 @@ def test_make_renderer_makes_the_chosen_one(machine):
         make_renderer(model, quality="draff")
 
 
-HIDDEN = """
-import ctypes, logging
-real = ctypes.CDLL
-def load(name, *args, **more):
-    if name and any(hidden in name for hidden in {hidden!r}):
-        raise OSError(f"{{name}}: cannot open shared object file: No such file or directory")
-    return real(name, *args, **more)
-ctypes.CDLL = load
+PICTURE = """
 import mujoco
 from simreel.render import choose_backend, make_renderer, View, RenderError
 try:
@@ -166,17 +159,17 @@ else:
 """
 
 
-def test_without_any_library_pictures_are_schematic(run):
-    assert run(HIDDEN.format(hidden=["EGL", "OSMesa"])) == ["schematic", "True"]
+def test_without_any_library_pictures_are_schematic(run, hidden):
+    assert run(PICTURE, LD_LIBRARY_PATH=hidden("EGL", "OSMesa")) == ["schematic", "True"]
 
 
-def test_without_egl_osmesa_draws(run, usable):
+def test_without_egl_osmesa_draws(run, usable, hidden):
     usable("osmesa")
-    assert run(HIDDEN.format(hidden=["EGL"])) == ["osmesa", "True"]
+    assert run(PICTURE, LD_LIBRARY_PATH=hidden("EGL")) == ["osmesa", "True"]
 
 
 @pytest.mark.parametrize(("name", "package"), [("egl", "libegl1"), ("osmesa", "libosmesa6")])
-def test_a_hidden_library_that_was_asked_for_is_an_error_that_names_the_package(run, name, package):
-    (told,) = run(HIDDEN.format(hidden=["EGL", "OSMesa"]), SIMREEL_RENDERER=name)
+def test_a_hidden_library_that_was_asked_for_is_an_error_that_names_the_package(run, hidden, name, package):
+    (told,) = run(PICTURE, LD_LIBRARY_PATH=hidden("EGL", "OSMesa"), SIMREEL_RENDERER=name)
     assert f"{name!r}_cannot_be_used" in told
     assert package in told

@@ -13,7 +13,8 @@ __all__ = ["info"]
 
 def info(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A .npz or .csv, or the .spool of a run that did not end.")
+        str,
+        typer.Argument(metavar="FILE", help="A .reel, .npz, .csv or video, or the .spool of a run that was cut off."),
     ],
 ) -> None:
     """Tell what a file holds and whether it ended well."""

@@ -17,6 +17,8 @@ from simreel.errors import MissingFileError, OptionsError, SimreelError, Unstabl
 
 if TYPE_CHECKING:
     from simreel.cli.controls import Law
+    from simreel.cli.fields import FieldSource
+    from simreel.cli.plotting import Plots
     from simreel.options.recorders import FileOptions
     from simreel.recorders import Recorder
     from simreel.scene import Scene
@@ -49,6 +51,14 @@ def run(
     record: Annotated[
         str, typer.Option(metavar="a,b", help="What to record: arrays of mujoco.MjData, such as xpos,sensordata.")
     ] = "qpos,qvel,ctrl",
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="a,b",
+            help="Plot these arrays while it runs, in simulated time; where there is no display, to a video "
+            "and a picture in the current folder, such as MODEL_plot.mp4.",
+        ),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
     control: Annotated[
         str, typer.Option(parser=choice(_CONTROLS), metavar="random|zero", help="Smooth random controls, or none.")
@@ -56,7 +66,9 @@ def run(
     seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the random controls.")] = 0,
 ) -> int:
     """Simulate a model for some seconds and record it."""
-    files = _files(hz, overwrite, npz, csv, video)
+    if plot is None and npz is None and csv is None and video is None:
+        raise typer.BadParameter("nothing to record to: give --npz, --csv, --video or --plot")
+    files = _files(hz, overwrite, npz, csv)
     res = picture_size("--size", size)
     if not os.path.isfile(model):
         raise MissingFileError(model, "the model to run")
@@ -74,13 +86,16 @@ def run(
     steps = max(1, round(duration / scene.dt))
     film = None if video is None else _film(video, fps or exact_hz(scene.dt), overwrite)
     recorders = [(file, scene.start_recording(source, options)) for file, options in files]
+    plots, plotted = _plots(scene, model, plot, overwrite)
     scene.build()
     source.bind(scene)
+    if plotted is not None:
+        plotted.bind(scene)
     if video is not None and film is not None:
         recorders.append((video, scene.start_recording(film_camera(scene, camera, res).render, film)))
     law = zero(scene.model) if control == "zero" else smooth_random(scene.model, seed)
     try:
-        rate = _simulate(scene, steps, law)
+        rate = _simulate(scene, steps, law, plots)
     except UnstableError as error:
         at = f"at step {error.step} ({scene.get_time():g} s)"
         raise SimreelError(f"{model}: unstable {at}: {error.reason} The samples before are kept.") from None
@@ -92,9 +107,7 @@ def run(
     return 0
 
 
-def _files(
-    hz: float | None, overwrite: bool, npz: str | None, csv: str | None, video: str | None
-) -> list[tuple[str, FileOptions]]:
+def _files(hz: float | None, overwrite: bool, npz: str | None, csv: str | None) -> list[tuple[str, FileOptions]]:
     """Each file as it was written, and its options."""
     from simreel.options.recorders import CSVFile, NPZFile
 
@@ -104,8 +117,6 @@ def _files(
         if file is None:
             continue
         files.append((file, _options(option, file, kind, hz, overwrite)))
-    if not files and video is None:
-        raise typer.BadParameter("nothing to record to: give --npz, --csv or --video")
     return files
 
 
@@ -123,15 +134,41 @@ def _options(option: str, file: str, kind: type[FileOptions], hz: float | None, 
         raise typer.BadParameter(f"{option} {file}: {reason}") from None
 
 
-def _simulate(scene: Scene, steps: int, law: Law) -> float:
+def _plots(scene: Scene, model: str, names: str | None, overwrite: bool) -> tuple[Plots | None, FieldSource | None]:
+    """The plots, and what they show, to be bound to the built scene."""
+    if names is None:
+        return None, None
+    from simreel.cli.fields import FieldSource
+    from simreel.cli.plotting import SECONDS, Plots
+    from simreel.options.recorders import MPLLinePlot
+
+    source = FieldSource(split_names("--plot", names), option="--plot")
+    hz = exact_hz(scene.dt)
+    plots = Plots(scene, hz, overwrite=overwrite)
+    stem = Path(model).stem
+    plots.start(
+        f"{stem}_plot",
+        lambda: {name: values.ravel() for name, values in source().items()},
+        MPLLinePlot,
+        title=stem,
+        history_length=max(2, round(SECONDS * hz)),
+    )
+    return plots, source
+
+
+def _simulate(scene: Scene, steps: int, law: Law, plots: Plots | None) -> float:
     """Steps the scene and closes its recorders; the steps taken in a second."""
     from simreel.cli.controls import drive
+    from simreel.cli.plotting import paced
     from simreel.cli.progress import progress_bar
 
     with scene, progress_bar(scene, steps):
+        step = paced(scene.step, scene.dt) if plots is not None and plots.are_shown else scene.step
         start = time.perf_counter()
-        drive(scene.step, scene.data.ctrl, law, scene.dt, 0, steps)
+        drive(step, scene.data.ctrl, law, scene.dt, 0, steps)
         seconds = time.perf_counter() - start
+        for file in [] if plots is None else plots.pictures():
+            put(file)
     return steps / seconds
 
 

@@ -14,6 +14,7 @@ __all__ = ["describe"]
 
 _SPOOL = b"simreel spool "
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_VIDEOS = (".mp4", ".mkv", ".webm", ".gif")
 
 
 def describe(file: str) -> list[str]:
@@ -36,22 +37,30 @@ def describe(file: str) -> list[str]:
 def _reader_of(file: str) -> Callable[[str], list[str]]:
     from simreel.cli.look.csv import describe_csv
     from simreel.cli.look.npz import describe_npz
+    from simreel.cli.look.reel import describe_reel, is_reel
     from simreel.cli.look.spool import describe_spool
+    from simreel.cli.look.video import describe_video, is_video
 
     with open(file, "rb") as opened:
         start = opened.read(len(_SPOOL))
     name = os.path.basename(file).lower()
-    # The content goes first: a spool may have any name once it was recovered.
+    # The content goes first: a spool may have any name once it was recovered, and that of a GIF is a video.
+    if is_video(start):
+        return describe_video
+    if is_reel(file):
+        return describe_reel
     if start == _SPOOL or ".spool" in name:
         return describe_spool
     if start.startswith(_ZIP) or name.endswith(".npz"):
         return describe_npz
+    if name.endswith(_VIDEOS):
+        return describe_video
     # Also run.csv.old and run.csv.damaged.
     if ".csv" in name:
         return describe_csv
     if not start:
         raise DamagedFileError(file, 0, "the file is empty")
-    raise SimreelError(f"{file}: not a file of simreel; .npz, .csv and .spool are known")
+    raise SimreelError(f"{file}: not a file of simreel; .reel, .npz, .csv, {', '.join(_VIDEOS)} and .spool are known")
 
 
 def _spool_hint(file: str) -> str:

@@ -35,7 +35,7 @@ class Times:
         if self._step is None and len(times) > 1:
             steps = np.diff(times[:_RATE_ROWS])
             # At the start of an episode the time falls back to 0.
-            steps = steps[steps > 0]
+            steps = steps[(steps > 0) & np.isfinite(steps)]
             self._step = float(np.median(steps)) if len(steps) else None
 
     def add_episodes(self, episodes: Array) -> None:

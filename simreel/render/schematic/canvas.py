@@ -75,6 +75,16 @@ class Canvas:
         top, bottom, left, right = box
         return self.inverse[top:bottom, left:right], self.part[top:bottom, left:right]
 
+    def put(
+        self, box: Box, s: NDArray[np.float32], seen: NDArray[np.bool_], part: int, limit: float | None = None
+    ) -> None:
+        """Shows a part where it is seen, at the inverse depths `s`, of which none may reach the limit."""
+        inverse, parts = self.cut(box)
+        if limit is not None:
+            seen &= s < limit
+        np.copyto(inverse, s, where=seen)
+        np.copyto(parts, part, where=seen)
+
 
 def linear(forms: NDArray[np.float64]) -> NDArray[np.float32]:
     """The coefficients, (..., 3, 3), of the linear forms `a j + b i + c`, (..., 3)."""

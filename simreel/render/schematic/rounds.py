@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from simreel.render.schematic.frame import Boxes, Frame
 
-__all__ = ["Normals", "Rounds", "ball_like", "discs", "walls"]
+__all__ = ["Normals", "Rounds", "ball_like", "discs", "draw_balls", "draw_discs", "draw_walls", "walls"]
 
 
 @dataclass(frozen=True)
@@ -124,42 +124,30 @@ def _near_side(
 def draw_balls(canvas: Canvas, frame: Frame, balls: Rounds, first: int) -> None:
     """Draws balls and ellipsoids; their parts are numbered from `first`."""
     for index, box, at, cut in balls.boxes.each(balls.ready):
-        inverse, part = canvas.cut(box)
         s, middle = canvas.forms(balls.forms[index], box, at)
         np.sqrt(s, out=s)  # not a number beside the object, which compares as False
         s += middle
-        seen = s > inverse
-        if cut:
-            seen &= s < 1 / frame.near
-        np.copyto(inverse, s, where=seen)
-        np.copyto(part, first + index, where=seen)
+        seen = s > canvas.cut(box)[0]
+        canvas.put(box, s, seen, first + index, 1 / frame.near if cut else None)
 
 
 def draw_walls(canvas: Canvas, frame: Frame, parts: Rounds, first: int) -> None:
     """Draws walls of cylinders; their parts are numbered from `first`."""
     for index, box, at, cut in parts.boxes.each(parts.ready):
-        inverse, part = canvas.cut(box)
         s, middle, along = canvas.forms(parts.forms[index], box, at)
         np.sqrt(s, out=s)
         s += middle
-        seen = s > inverse
+        seen = s > canvas.cut(box)[0]
         np.multiply(s, parts.limits[index], out=middle)
         along -= middle
         seen &= np.abs(along, out=along) <= s
-        if cut:
-            seen &= s < 1 / frame.near
-        np.copyto(inverse, s, where=seen)
-        np.copyto(part, first + index, where=seen)
+        canvas.put(box, s, seen, first + index, 1 / frame.near if cut else None)
 
 
 def draw_discs(canvas: Canvas, frame: Frame, parts: Rounds, first: int) -> None:
     """Draws ends of cylinders; their parts are numbered from `first`."""
     for index, box, at, cut in parts.boxes.each(parts.ready):
-        inverse, part = canvas.cut(box)
         s, inside = canvas.forms(parts.forms[index], box, at)
-        seen = s > inverse
+        seen = s > canvas.cut(box)[0]
         seen &= inside >= 0
-        if cut:
-            seen &= s < 1 / frame.near
-        np.copyto(inverse, s, where=seen)
-        np.copyto(part, first + index, where=seen)
+        canvas.put(box, s, seen, first + index, 1 / frame.near if cut else None)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simreel.render.schematic.canvas import Box
     from simreel.render.schematic.frame import Boxes, Frame
 
-__all__ = ["Ground", "Shadows"]
+__all__ = ["MIN_SLOPE", "Ground", "Shadows"]
 
 # A light closer to the ground than this (the cosine of its angle to the normal) throws shadows that never end.
 MIN_SLOPE = 0.05

@@ -15,7 +15,7 @@ from simreel.render.schematic.surfaces import Fields, Flexes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["World", "signature"]
+__all__ = ["World", "body_objects", "objects", "signature"]
 
 # MuJoCo draws these groups unless told otherwise; collision geoms are in group 3 by custom.
 _GROUPS = 3
