@@ -41,7 +41,10 @@ def imports(file, package):
                 root, _, rest = name.partition(".")
                 if root == package.name:
                     yield rest.partition(".")[0], child.lineno, inside
-            yield from visit(child, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+            is_inner = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            # What only annotations need is imported by nobody who runs.
+            is_typing = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            yield from visit(child, inside or is_inner or is_typing)
 
     yield from visit(ast.parse(file.read_text(encoding="utf-8")), inside=False)
 
@@ -77,6 +80,8 @@ def test_each_room_imports_only_rooms_below_it():
         ("scene/scene.py", "import numpy", None),
         ("scene/scene.py", "def load():\n    from simreel.replay import Trajectory", None),
         ("scene/scene.py", "from simreel.replay import Trajectory", "scene imports replay"),
+        ("scene/scene.py", "if TYPE_CHECKING:\n    from simreel.replay import Trajectory", None),
+        ("recorders/base.py", "if TYPE_CHECKING:\n    from simreel.scene import Scene", "recorders imports scene"),
         ("scene/scene.py", "class A:\n    import simreel.replay", "scene imports replay"),
         ("recorders/npz.py", "def f():\n    from simreel.scene import Scene", "recorders imports scene"),
         ("recorders/npz.py", "if TYPE_CHECKING:\n    from simreel.scene import Scene", "recorders imports scene"),

@@ -9,6 +9,8 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+# First: what is registered last runs first at exit, and a reel must be open until its recorder has stopped.
+import simreel.reel.exiting  # noqa: F401
 from simreel.errors import RecorderErrorGroup, SimreelError
 
 if TYPE_CHECKING:

@@ -23,6 +23,8 @@ from simreel.recorders.registry import recorder_for
 from simreel.recorders.timing import Timing
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from simreel.options.recorders import RecorderOptions
     from simreel.recorders.base import Recorder
     from simreel.recorders.queue import Mark
@@ -161,6 +163,31 @@ class RecorderManager:
                 agenda.next_step = -1
 
         return sample
+
+    def room(self, step: int) -> int:
+        """How many due samples from that step on may be taken together by `append`; 0: none."""
+        return self._active[0].room(step) if len(self._active) == 1 else 0
+
+    def append(self, step: int, rows: np.ndarray[Any, Any]) -> None:
+        """Takes the samples of consecutive steps and sets the clock to the last one; errors are handled as in `sample`.
+
+        After Ctrl-C the clock is at the first step that has no sample, or at the last.
+
+        Args:
+            step: of the first.
+            rows: (n, values), the states that the steps start from, no more than there is `room` for.
+        """
+        sampler, last = self._active[0], step + len(rows) - 1
+        self._clock.step = last
+        self.agenda.plan(last + 1)
+        try:
+            sampler.append(step, rows)
+        except Exception as error:  # noqa: BLE001 - as in sample
+            self._fail(sampler, step, error)
+        except BaseException:
+            self._clock.step = max(step, min(sampler.last + 1, last))
+            self._plan(self._clock.step)
+            raise
 
     def is_due(self, step: int) -> bool:
         """Whether a recorder samples at that step."""

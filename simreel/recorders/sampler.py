@@ -10,6 +10,8 @@ from numpy import empty, ndarray
 from simreel.recorders.schema import Schema
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from simreel.recorders.base import Recorder
     from simreel.recorders.worlds import WorldIds, WorldSteps
 
@@ -23,6 +25,8 @@ class Sampler:
 
     takes_last = False
     """Whether the state that an episode ends with is a sample, due or not."""
+    last = -1
+    """The step of the last sample that `append` took."""
 
     __slots__ = ("_data_func", "_reads_state", "reads_state", "recorder", "stride", "take")
 
@@ -40,6 +44,20 @@ class Sampler:
     def took(self, step: int) -> bool:
         """Whether this episode's sample of that step was taken."""
         return self.recorder._opened()[0].took(step)
+
+    def room(self, step: int) -> int:
+        """How many samples from that step on may be taken together by `append`; 0: none."""
+        del step
+        return 0
+
+    def append(self, step: int, rows: np.ndarray[Any, Any]) -> None:
+        """Takes the samples of consecutive steps.
+
+        Args:
+            step: of the first.
+            rows: (n, values) float64, the state that each step starts from, exact.
+        """
+        raise NotImplementedError
 
     def end_episode(self, envs_idx: WorldIds | None, step: int, reason: str) -> None:
         """Hears that the episodes of some worlds end at a step, or those of all (None), after their last sample.

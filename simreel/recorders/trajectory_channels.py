@@ -52,14 +52,14 @@ class ChannelFields:
                     column.key, f"{width} values", f"{len(channel.columns)} are needed, one for each of its columns"
                 )
             name = f"channel/{column.key}"
-            fields.append(Field(name, stored, width, channel.unit, "channel"))
+            fields.append(Field(name, np.dtype(stored), width, channel.unit, "channel"))
             self._places.append((name, column.dtype, width, offset))
             offset += column.nbytes
             self.meta.append({
                 "name": column.key,
                 "unit": channel.unit,
                 "columns": list(channel.columns),
-                "dtype": fields[-1].dtype.str.lstrip("<|"),
+                "dtype": stored,
                 "shape": list(column.shape),
             })
         # A row is aligned where the larger values come first.
@@ -85,11 +85,11 @@ class ChannelFields:
         return {name: function() for name, function in self._functions.items()}
 
 
-def _stored(column: Column, functions: dict[str, Any]) -> np.dtype[Any]:
+def _stored(column: Column, functions: dict[str, Any]) -> str:
     if column.key not in functions:
         raise SampleError(column.key, "a dict", "a channel is one number or array; add a channel for each key")
     code = "" if column.is_text else f"{column.dtype.kind}{column.dtype.itemsize}"
     if code not in _STORED:
         found = "str" if column.is_text else f"{column.dtype}"
         raise SampleError(column.key, found, "a channel holds bool, integers up to int64, or floats up to float64")
-    return np.dtype(_STORED[code])
+    return _STORED[code]

@@ -63,7 +63,7 @@ class TrajectorySampler(Sampler):
         self._episode = 0
         self._segment: dict[str, Any] | None = None
         """Why the next frame does not follow from the one before."""
-        self._last = self._next = _NEVER
+        self.last = self._next = _NEVER
         """The step of the last frame of this episode, and of the frame that follows from it."""
         self._time: Any = math.nan
         """What the engine's own time is to be at that frame [s], of each world; NaN: anything."""
@@ -75,11 +75,13 @@ class TrajectorySampler(Sampler):
         self._side: SideRecords | None = None
         self._taken = self._first = self._look_at = self._keep_at = 0
         """Frames of the file; the first of the episode; the next at which to look at parameters and user state."""
+        self._is_plain = False
+        """Whether frames have nothing but the exact state of one world."""
         self.take = self._take_first
 
     def took(self, step: int) -> bool:
         """Whether this episode's frame of that step was taken."""
-        return self._last == step and (self._reel is None or self._reel.frames >= self._taken)
+        return self.last == step and (self._reel is None or self._reel.frames >= self._taken)
 
     def _take_first(self, step: int) -> None:
         """Opens the file, whose layout the first values of the channels fix."""
@@ -108,6 +110,7 @@ class TrajectorySampler(Sampler):
         self._reel, self._side = reel, SideRecords(reel, source, self.recorder.label)
         self._segment = None
         self.reads_state = not options.contacts and all(self._reads_state(channel.func) for channel in listed)
+        self._is_plain = exact and not (self._n_envs or listed or options.contacts)
         self.take = self._make_take(reel, state, channels)
         self.take(step)
 
@@ -157,7 +160,7 @@ class TrajectorySampler(Sampler):
                 for name, items in read_contacts().items():
                     reel.ragged(name, items)
             # Ctrl-C is raised after a call, not after a store: it finds all three done, or none.
-            self._last = step
+            self.last = step
             self._next = step + stride
             self._taken += 1
             commit()
@@ -171,7 +174,7 @@ class TrajectorySampler(Sampler):
             return False
         # Ctrl-C came before the commit of the last one.
         self._taken = self._reel.frames
-        if self._segment is None and step - self._last > self.stride and self._last != _NEVER:
+        if self._segment is None and step - self.last > self.stride and self.last != _NEVER:
             self._segment = {"reason": "pause"}
         if self._segment is not None:
             self._note_segment(self._segment)
@@ -200,6 +203,40 @@ class TrajectorySampler(Sampler):
             self._keep_at = self._taken + options.chunk_size
         self._look_at = self._taken + 1 if options.watch_model == "step" else self._keep_at
 
+    # Taking many frames.
+
+    def room(self, step: int) -> int:
+        """As `Sampler.room`."""
+        if not self._is_plain or step != self._next or self.stride != 1:
+            return 0
+        return self._look_at - self._taken
+
+    def append(self, step: int, rows: np.ndarray[Any, Any]) -> None:
+        """As `Sampler.append`."""
+        reel = self._reel
+        assert reel is not None
+        n, width = rows.shape
+        block = np.empty(n, reel.layout.row_dtype)
+        # All fields have 8 bytes.
+        block.view("f8").reshape(n, -1)[:, :width] = rows
+        counts = block.view("i8").reshape(n, -1)[:, width:]
+        counts[:, 0] = np.arange(step, step + n)
+        counts[:, 1] = self._episode
+        if reel.layout.fields[0].name == "time":
+            times, interval = rows[:, 0].tolist(), self.recorder.timing.dt
+            if abs(times[0] - self._time) > interval * _TIME_TOLERANCE:
+                self._note_segment({"reason": "time"})
+            self._time = times[-1] + interval
+        try:
+            reel.append(block)
+        finally:
+            # Ctrl-C may come when some of them are in the file.
+            added = reel.frames - self._taken
+            if added:
+                self._taken += added
+                self.last = step + added - 1
+                self._next = step + added
+
     # What happens between steps.
 
     def end_episode(self, envs_idx: WorldIds | None, step: int, reason: str) -> None:
@@ -215,7 +252,7 @@ class TrajectorySampler(Sampler):
         self._episode += 1
         self._worlds.restart(None, step)
         self._segment = {"reason": reason}
-        self._last = self._next = _NEVER
+        self.last = self._next = _NEVER
         if self._writer.options.save_on_reset:
             self._await_file()
 
@@ -260,3 +297,4 @@ class TrajectorySampler(Sampler):
         """As `Sampler.parameters_changed`: the next frame is the first that has them."""
         if self._side is not None:
             self._side.look(self._taken, is_taken_now=False)
+            self._look_at = self._taken

@@ -98,7 +98,11 @@ def _repair(target: Path, source: ReelFile, found: Survey) -> Path:
         if is_being_written(target) or not os.path.samestat(os.stat(target), identity):
             raise TargetError(target, "it was replaced while it was being repaired; nothing was changed")
         damaged = _set_aside(target)
-        os.replace(file.path, target)
+        try:
+            os.replace(file.path, target)
+        except OSError:
+            _put_back(damaged, target)
+            raise
     return damaged
 
 
@@ -108,10 +112,20 @@ def _set_aside(target: Path) -> Path:
     try:
         # So that the first one is never without a file.
         os.link(target, damaged)
+    except FileExistsError:
+        # Made in this moment.
+        return _set_aside(target)
     except OSError:
         # A file system without links.
         os.rename(target, damaged)
     return damaged
+
+
+def _put_back(damaged: Path, target: Path) -> None:
+    if os.path.lexists(target):
+        damaged.unlink()
+    else:
+        os.rename(damaged, target)
 
 
 def _cut_frames(found: Survey) -> list[tuple[int, int]]:

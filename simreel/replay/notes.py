@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simreel.reel import Reel
     from simreel.reel.extras import Sides
     from simreel.reel.side import Side
 
@@ -17,19 +19,29 @@ __all__ = ["Notes"]
 class Notes:
     """Which notes there are, and of which frames.
 
+    When it is first asked, each note is read once to know its type; what they hold is not kept.
+
     Args:
-        sides: the notes of a reel. Each is read once to know its type; what it holds is not kept.
+        reel: that has them.
     """
 
-    def __init__(self, sides: Sides) -> None:
-        self._sides = sides
-        self._places: dict[str, list[tuple[int, int]]] = {}
-        for place, side in enumerate(sides):
+    def __init__(self, reel: Reel) -> None:
+        self._reel = reel
+
+    @cached_property
+    def _sides(self) -> Sides:
+        return self._reel.notes
+
+    @cached_property
+    def _places(self) -> dict[str, list[tuple[int, int]]]:
+        found: dict[str, list[tuple[int, int]]] = {}
+        for place, side in enumerate(self._sides):
             kind = side.value.get("type") if isinstance(side.value, dict) else None
             if isinstance(kind, str):
-                self._places.setdefault(kind, []).append((side.frame, place))
-        for places in self._places.values():
+                found.setdefault(kind, []).append((side.frame, place))
+        for places in found.values():
             places.sort()
+        return found
 
     def frames(self, kind: str) -> list[int]:
         """The frames that have notes of a type, in order."""

@@ -70,6 +70,7 @@ class Trajectory:
     ) -> None:
         self._recording = open_recording(path)
         self._reel = self._recording.reel
+        self._notes = Notes(self._reel)
         self._given = scene
         self._viewer = (show_viewer, viewer_options)
         self._has_told = False
@@ -304,10 +305,6 @@ class Trajectory:
         from simreel.replay.verify import verify
 
         return verify(self._recording, self._notes, self._stage, on_progress)
-
-    @cached_property
-    def _notes(self) -> Notes:
-        return Notes(self._reel.notes)
 
     @cached_property
     def _parameters(self) -> Parameters:

@@ -18,7 +18,8 @@ def restore_user_state(scene: Scene, notes: Notes, frame: int) -> None:
     Raises:
         FieldError: they are damaged.
     """
-    for values, arrays in _latest(notes, frame):
+    # The notes are read where somebody wants them only.
+    for values, arrays in _latest(notes, frame) if len(scene._user_states) else ():
         scene._user_states.put(values, arrays)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,7 +12,7 @@ from simreel.recorders.manager import RecorderManager
 from simreel.scene.clock import Clock
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
-from simreel.scene.engines.protocol import SplitEngine
+from simreel.scene.engines.protocol import BlockEngine, SplitEngine
 from simreel.scene.ids import world_ids
 from simreel.scene.progress import Progress, Ticker
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from simreel.scene.engines.protocol import Engine
 
 __all__ = ["StepLoop"]
+
+# Of native steps at once [s]: Ctrl-C, the viewer and progress wait for so long.
+_BLOCK_TIME = 0.02
 
 
 class StepLoop:
@@ -37,6 +41,9 @@ class StepLoop:
         self._manager = RecorderManager(self._clock, self._refresh_engine, self._reads_state)
         self._agenda = self._manager.agenda
         self._tickers: list[Ticker] = []
+        self._block_engine: BlockEngine | None = None
+        self._pace = 8
+        """Steps that are taken natively at once, at most."""
         self._is_built = False
         self._is_destroyed = False
         self._advance: Callable[[], None]
@@ -52,8 +59,7 @@ class StepLoop:
             SimreelError: a recorder failed. The step was taken and the others sampled.
         """
         if n != 1:
-            for _ in range(_count(n)):
-                self.step()
+            self._step_many(_count(n))
             return
         clock, agenda = self._clock, self._agenda
         step = clock.step
@@ -75,6 +81,46 @@ class StepLoop:
         if self._tickers:
             self._tick()
 
+    def _step_many(self, n: int) -> None:
+        may_skip = True
+        while n:
+            taken = self._step_block(n) if may_skip and n > 1 else 0
+            if not taken:
+                # What came in the way comes again; the next call tries anew.
+                may_skip = False
+                self.step()
+                taken = 1
+            n -= taken
+
+    def _step_block(self, most: int) -> int:
+        """Takes up to so many steps natively, with the due samples, and returns how many; 0: one by one is needed."""
+        engine, clock, step = self._block_engine, self._clock, self._clock.step
+        if engine is None:
+            return 0
+        start = time.perf_counter()
+        ahead = self._agenda.next_step - step
+        n = int(min(most, self._pace, ahead or self._manager.room(step)))
+        if n < 2:
+            return 0
+        if ahead:
+            clock.step = step + n
+            if not engine.skip(n):
+                clock.step = step
+                return 0
+            self._tick()
+        else:
+            states = engine.states_ahead(n)
+            if states is None:
+                return 0
+            try:
+                self._manager.append(step, states)
+            finally:
+                engine.put(states[clock.step - step])
+            # The last one as any other: what it leaves is derived, and checked.
+            self.step()
+        self._pace = max(2, round(n * min(8.0, _BLOCK_TIME / (time.perf_counter() - start))))
+        return n
+
     def _stop_at(self, step: int, error: UnstableError) -> NoReturn:
         clock = self._clock
         # Other worlds have taken the step, unless it was refused.
@@ -94,6 +140,7 @@ class StepLoop:
         engine = self._engine
         assert engine is not None
         self._advance = engine.step
+        self._block_engine = engine if isinstance(engine, BlockEngine) else None
         if isinstance(engine, SplitEngine):
             self._sampled_step, self._state_step = engine.sampled_step, engine.state_step
         else:
@@ -104,6 +151,7 @@ class StepLoop:
             raise error
 
         self._advance = self._sampled_step = self._state_step = refuse
+        self._block_engine = None
 
     def reset(self, envs_idx: ArrayLike | None = None, keyframe: int | str | None = None) -> None:
         """Ends the episode and returns to the built state, or to a keyframe.

@@ -28,6 +28,9 @@ class UserStates:
         self._functions: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {}
         self._waiting: tuple[Mapping[str, Any], Mapping[str, Array]] = ({}, {})
 
+    def __len__(self) -> int:
+        return len(self._functions)
+
     def add(self, name: str, get: Callable[[], Any], put: Callable[[Any], object]) -> None:
         """Adds a pair.
 

@@ -172,7 +172,7 @@ class RecorderContract:
             tape.scene.build()
             tape.steps(3)
             tape.scene.stop_recording()
-            tape.recorder = tape.scene.start_recording(tape.data_func, self.make_options(second))
+            tape.recorder = tape.start(self.make_options(second))
             tape.steps(2)
             tape.scene.stop_recording()
         self._check(first, range(4), "the first recording of a scene")

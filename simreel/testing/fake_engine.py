@@ -109,22 +109,23 @@ class FakeEngine:
     def layout(self, exact: bool = True) -> Layout:
         """One field, `state`, with the state of each world."""
         del exact
-        return ArrayState(self._state, self.n_envs).layout
+        return self._arrays.layout
 
     def read_state(self, out: np.ndarray[Any, Any]) -> None:
         """Counts the call and writes the state that stands to `out`."""
         self.calls["read_state"] += 1
-        ArrayState(self._state, self.n_envs).read(self._state, out)
+        self._arrays.read(self._state, out)
 
     def write_state(self, row: np.ndarray[Any, Any], envs_idx: WorldIds | None = None) -> None:
         """Counts the call and takes the state, until the next step makes its own."""
         self.calls["write_state"] += 1
-        self._state[...] = ArrayState(self._state, self.n_envs).merge(row, self._state, envs_idx)
+        self._state[...] = self._arrays.merge(row, self._state, envs_idx)
 
     def _start(self) -> None:
         self._step = 0
         self._steps = np.zeros(self.n_envs or 1, np.int64)
         self._state = self._states()
+        self._arrays = ArrayState(self._state, self.n_envs)
 
     def _write_state(self) -> None:
         np.copyto(self._state, self._states())

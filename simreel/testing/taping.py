@@ -11,6 +11,7 @@ from simreel.testing.fake_engine import FakeEngine
 
 if TYPE_CHECKING:
     from simreel.options.recorders import RecorderOptions
+    from simreel.recorders.base import Recorder
 
 __all__ = ["PlannedError", "Source", "Tape"]
 
@@ -53,7 +54,9 @@ class Tape:
         self.source = Source(lambda index: sample(index, n_envs))
         self.data_func = self.source.data_func()
         self._may_drop = options.when_full == "drop_oldest"
-        self.recorder = self.scene.start_recording(self.data_func, options)
+        if options.reads_scene:
+            self.scene.add_channel("sample", self.data_func)
+        self.recorder = self.start(options)
 
     def __enter__(self) -> Self:
         return self
@@ -63,6 +66,10 @@ class Tape:
     ) -> None:
         # Closes after a failed check too, and adds what that raises as a note.
         self.scene.__exit__(kind, error, trace)
+
+    def start(self, options: RecorderOptions) -> Recorder[Any]:
+        """Starts one more recorder; one that records the scene itself has the samples as the channel "sample"."""
+        return self.scene.start_recording(None if options.reads_scene else self.data_func, options)
 
     def steps(self, n: int) -> None:
         """Takes n samples, by n steps."""

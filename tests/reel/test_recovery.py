@@ -341,6 +341,22 @@ def test_it_works_where_the_file_system_has_no_links(path, monkeypatch):
     assert check_whole(path) == report.kept
 
 
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_rename_that_fails_changes_nothing(path, monkeypatch, has_links):
+    def fail(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "replace", fail)
+    if not has_links:
+        monkeypatch.setattr(os, "link", fail)
+    os.truncate(path, 8000)
+    raw = path.read_bytes()
+    with pytest.raises(TargetError, match=r"a\.reel: Input/output error; nothing was changed"):
+        recover(path)
+    assert path.read_bytes() == raw
+    assert names(path.parent) == ["a.reel"]
+
+
 def test_a_large_payload_needs_little_memory(tmp_path):
     path = tmp_path / "a.reel"
     with ReelWriter(path, LAYOUT, blobs={"model": np.random.default_rng(0).bytes(50 * 2**20)}) as writer:

@@ -35,6 +35,7 @@ def test_a_scene_that_is_loaded_stands_where_the_saved_one_stood_and_steps_on_wi
     assert np.array_equal(loaded.step_count, scene.step_count)
     assert np.array_equal(loaded.get_time(), scene.get_time())
     assert state(loaded).tobytes() == state(scene).tobytes()
+    scene.refresh()
     assert loaded.entities[0].get_pos().tobytes() == scene.entities[0].get_pos().tobytes()
     drive(scene, inputs, 50, seed=1)
     drive(loaded, inputs, 50, seed=1)

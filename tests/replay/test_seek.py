@@ -81,10 +81,11 @@ def test_each_world_goes_on_from_its_own_step(made, record, inputs, tmp_path, st
         assert traj.scene.step_count.tolist() == [20, 8, 20, 8]
 
 
-def test_parameters_are_those_of_the_frame_backwards_too(made, tmp_path):
-    scene = made("arm")
+@pytest.mark.parametrize("n_envs", [0, 2])
+def test_parameters_are_those_of_the_frame_backwards_too(made, tmp_path, n_envs):
+    scene = made("arm", n_envs)
     heavy = scene.model.body_mass.copy()
-    scene.start_recording(sr.recorders.TrajectoryFile(filename=tmp_path / "run.reel"))
+    scene.start_recording(sr.recorders.TrajectoryFile(filename=tmp_path / "run.reel", exact=True))
     scene.step(10)
     with scene.edit_model():
         scene.model.body_mass[2] *= 2

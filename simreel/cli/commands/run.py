@@ -39,6 +39,9 @@ def run(
     ] = None,
     npz: Annotated[str | None, typer.Option(metavar="F", help="Record to this NumPy archive.")] = None,
     csv: Annotated[str | None, typer.Option(metavar="F", help="Record to this CSV file.")] = None,
+    reel: Annotated[
+        str | None, typer.Option(metavar="F", help="Record the simulation itself to this .reel, to replay and re-run.")
+    ] = None,
     video: Annotated[str | None, typer.Option(metavar="F", help="Film to this .mp4, .mkv, .webm or .gif.")] = None,
     camera: Annotated[
         str | None, typer.Option(metavar="NAME", help="The camera of the model to film with; by default its first.")
@@ -66,9 +69,9 @@ def run(
     seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the random controls.")] = 0,
 ) -> int:
     """Simulate a model for some seconds and record it."""
-    if plot is None and npz is None and csv is None and video is None:
-        raise typer.BadParameter("nothing to record to: give --npz, --csv, --video or --plot")
-    files = _files(hz, overwrite, npz, csv)
+    if all(given is None for given in (plot, npz, csv, reel, video)):
+        raise typer.BadParameter("nothing to record to: give --npz, --csv, --reel, --video or --plot")
+    files = _files(hz, overwrite, npz, csv, reel)
     res = picture_size("--size", size)
     if not os.path.isfile(model):
         raise MissingFileError(model, "the model to run")
@@ -85,7 +88,9 @@ def run(
         raise typer.BadParameter(f"--duration {duration:g}: too many steps of {scene.dt:g} s")
     steps = max(1, round(duration / scene.dt))
     film = None if video is None else _film(video, fps or exact_hz(scene.dt), overwrite)
-    recorders = [(file, scene.start_recording(source, options)) for file, options in files]
+    recorders = [
+        (file, scene.start_recording(None if options.reads_scene else source, options)) for file, options in files
+    ]
     plots, plotted = _plots(scene, model, plot, overwrite)
     scene.build()
     source.bind(scene)
@@ -107,12 +112,18 @@ def run(
     return 0
 
 
-def _files(hz: float | None, overwrite: bool, npz: str | None, csv: str | None) -> list[tuple[str, FileOptions]]:
+def _files(
+    hz: float | None, overwrite: bool, npz: str | None, csv: str | None, reel: str | None
+) -> list[tuple[str, FileOptions]]:
     """Each file as it was written, and its options."""
-    from simreel.options.recorders import CSVFile, NPZFile
+    from simreel.options.recorders import CSVFile, NPZFile, TrajectoryFile
 
     files: list[tuple[str, FileOptions]] = []
-    kinds: list[tuple[str, str | None, type[FileOptions]]] = [("--npz", npz, NPZFile), ("--csv", csv, CSVFile)]
+    kinds: list[tuple[str, str | None, type[FileOptions]]] = [
+        ("--npz", npz, NPZFile),
+        ("--csv", csv, CSVFile),
+        ("--reel", reel, TrajectoryFile),
+    ]
     for option, file, kind in kinds:
         if file is None:
             continue

@@ -23,7 +23,7 @@ _COUNT_AT, _VERSION_AT = 2, 3
 _SIZE = struct.Struct("<q")
 
 # A size of things that only data has, and of its memory [bytes]: nothing in the file bounds them.
-_MOST_THINGS, _MOST_MEMORY = 2**24, 2**40
+_MOST_THINGS, _MOST_MEMORY = 2**20, 2**40
 # The last sizes are those of memory.
 _MEMORY_SIZES = 2
 

@@ -11,7 +11,7 @@ from simreel.errors import DamagedFileError, OptionsError, SceneFileError, Simre
 from simreel.reel.limits import MAX_BLOB
 from simreel.scene.description.document import SCENE_NAME, SceneRecord, read_record
 from simreel.scene.description.mjb import MODEL_NAME, load_mjb
-from simreel.scene.description.payloads import payload
+from simreel.scene.description.payloads import holds, payload
 from simreel.scene.description.recorded import RecordedSources
 from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 from simreel.scene.entity import Entity
@@ -100,18 +100,20 @@ def recorded_model(
     """As `model_from`, and where the entities stand in it; `quiet` warns of nothing."""
     version = meta.get("engine_version")
     can_compile = _can_compile(record, blobs)
-    if MODEL_NAME in blobs and version == mujoco.__version__:
+    has_mjb = holds(blobs, MODEL_NAME)
+    if has_mjb and version == mujoco.__version__:
         try:
             model = load_mjb(payload(blobs, MODEL_NAME, MAX_BLOB))
-            return model, tuple(entity.make_index(model) for entity in record.entities)
         except (SceneFileError, DamagedFileError) as error:
             if not can_compile:
                 raise
             if not quiet:
                 warnings.warn(f"{error}; it is compiled from its sources", SimreelWarning, stacklevel=4)
+        else:
+            return model, tuple(entity.make_index(model) for entity in record.entities)
     if not can_compile:
         found = "the file was written without it"
-        if MODEL_NAME in blobs:
+        if has_mjb:
             found = f"it is of MuJoCo {version}, and this is {mujoco.__version__}"
         raise SceneFileError(MODEL_NAME, f"{found}: frames can be read, and not be simulated without their scene")
     sources = RecordedSources(meta, blobs, _named(record))
@@ -121,7 +123,7 @@ def recorded_model(
 
 def _can_compile(record: SceneRecord, blobs: Mapping[str, bytes]) -> bool:
     files = [entity.options["file"] for entity in record.entities if "file" in entity.options]
-    return (record.has_sources or bool(record.entities)) and all(file in blobs for file in files)
+    return (record.has_sources or bool(record.entities)) and set(blobs).issuperset(files)
 
 
 def _named(record: SceneRecord) -> list[tuple[str, Morph]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from simreel.errors import FieldError, SceneStateError, UnstableError
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
+from simreel.scene.engines.rollout import Rollout
 from simreel.scene.engines.state_parts import INTEGRATION
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ class MuJoCoEngine(ModelEngine):
         self._state = np.empty(mujoco.mj_stateSize(model, INTEGRATION))
         self._signatures = self.state_parts.signatures
         self._refreshed: bytes | None = None
+        self._rollout = Rollout(model, substeps)
+        # MuJoCo's own function, so that Ctrl-C finds it done or not begun.
+        self.put = partial(mujoco.mj_setState, model, data, sig=INTEGRATION)
         self._configure()
 
     def build(self, n_envs: int) -> None:
@@ -172,6 +177,27 @@ class MuJoCoEngine(ModelEngine):
         self._refreshed = None
         self._configure()
         self.refresh()
+
+    def skip(self, n: int) -> bool:
+        """As `BlockEngine.skip`."""
+        if self.sleeps:
+            return False
+        before, bad = self._get_state().copy(), self._bad.tolist()
+        with suppress(mujoco.FatalError):
+            mujoco.mj_step(self.model, self.data, n * self._substeps)
+            if self._bad.tolist() == bad:
+                return True
+        # At which step it happened shows when they are taken one by one.
+        self.put(before)
+        for kind, count in enumerate(bad):
+            self._bad[kind] = count
+        return False
+
+    def states_ahead(self, n: int) -> np.ndarray[Any, Any] | None:
+        """As `BlockEngine.states_ahead`."""
+        if self.sleeps or self.model.nplugin:
+            return None
+        return self._rollout.states(self._get_state(), n)
 
     def model_changed(self) -> None:
         """As `ModelEngine.model_changed`."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from simreel.recorders.worlds import WorldIds
     from simreel.reel import Layout
 
-__all__ = ["Engine", "SplitEngine"]
+__all__ = ["BlockEngine", "Engine", "SplitEngine"]
 
 
 @runtime_checkable
@@ -79,3 +79,20 @@ class SplitEngine(Engine, Protocol):
 
     def state_step(self, sample: Callable[[int], None], step: int) -> None:
         """As `sampled_step`, for samples that only read state and inputs."""
+
+
+@runtime_checkable
+class BlockEngine(Engine, Protocol):
+    """An engine that can take many steps at once, to the bits that one by one would give."""
+
+    def skip(self, n: int) -> bool:
+        """Advances by `n` steps; False where they have to be taken one by one: then it stands where it stood."""
+
+    def states_ahead(self, n: int) -> np.ndarray[Any, Any] | None:
+        """The exact states that the next `n` steps start from, (n, values), if no input changes; it stays where it is.
+
+        None where they have to be taken one by one.
+        """
+
+    def put(self, state: np.ndarray[Any, Any]) -> None:
+        """Goes to one of these states."""

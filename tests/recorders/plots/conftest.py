@@ -27,7 +27,9 @@ def gui():
     for package in ("matplotlib", "pyqtgraph", "PySide6"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed: pip install 'simreel[gui]'")
-    pytest.importorskip("PySide6.QtWidgets", reason=f"Qt's libraries are not installed: {LIBRARIES}", exc_type=ImportError)
+    pytest.importorskip(
+        "PySide6.QtWidgets", reason=f"Qt's libraries are not installed: {LIBRARIES}", exc_type=ImportError
+    )
 
 
 def window_processes():

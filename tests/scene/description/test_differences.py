@@ -56,13 +56,13 @@ def test_a_difference_is_named(values, line):
 
 def test_what_the_compiler_derives_is_told_last():
     lines = told(scene(), scene(mass=3.5))
-    assert lines[0].startswith("body_mass")
-    assert any(line.startswith("body_invweight0") for line in lines)
+    assert "body_mass of 'ball': 3.2 recorded, 3.5 here" in lines[:3]
+    assert lines[-1].partition(" ")[0].startswith(("body_invweight0", "stat", "dof_"))
 
 
 def test_an_edit_of_the_compiled_model_is_told():
     with scene() as first, scene() as second:
-        second.model.geom_friction[1, 0] = 0.3
+        second.model.geom_friction[0, 0] = 0.3
         assert differences(describe_scene(first), second) == ["geom_friction[0] of 'trunk': 1 recorded, 0.3 here"]
         second.model.opt.gravity[2] = -1
         assert "opt.gravity[2]: -9.81 recorded, -1 here" in differences(describe_scene(first), second)

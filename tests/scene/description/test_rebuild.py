@@ -262,6 +262,9 @@ def test_the_users_own_engine_is_told_and_not_built():
         scene_from(Description(meta, blobs))
 
 
+CAMERA = {"name": "c", "size": [1, 1], "pos": [0, 0, 1], "lookat": [0, 0, 0], "up": [0, 0, 1], "fov": 45}
+
+
 def changed(described, **values):
     record = json.loads(described.blobs["scene.json"])
     return Description(described.meta, described.blobs | {"scene.json": json.dumps(record | values).encode()})
@@ -273,24 +276,32 @@ def changed(described, **values):
         {"version": 2},
         {"entities": [{"name": "a", "morph": "Options", "options": {}}]},
         {"entities": [{"name": "a", "morph": "Box", "options": {"size": [1, 1]}}]},
-        {"entities": [{"name": "a", "morph": "MJCF", "options": {"file": "/etc/passwd"}}]},
-        {"entities": [{"name": "a", "morph": "MJCF", "options": {"file": "<mujoco/>"}}]},
         {"entities": [{"name": "a", "morph": "Plane", "options": {}, "bodies": [[0, 999]]}]},
         {"entities": [{"name": "a", "morph": "Plane", "options": {}, "joints": [[3, 2]]}]},
         {"entities": 7},
-        {"cameras": [{"name": "c", "size": [0, 1], "pos": [0, 0, 1], "lookat": [0, 0, 0], "up": [0, 0, 1], "fov": 45}]},
-        {"cameras": 2 * [{"name": "c", "size": [1, 1], "pos": [0, 0, 1], "lookat": [0, 0, 0], "up": [0, 0, 1], "fov": 45}]},
+        {"cameras": [CAMERA | {"size": [0, 1]}]},
+        {"cameras": 2 * [CAMERA]},
         {"sim_options": {"dt": -1}},
         {"substeps": 0},
         {"n_envs": 10**9},
         {"engine": "mine"},
     ],
-)  # fmt: skip
+)
 def test_a_description_that_cannot_be_is_refused(values, robot):
     with mixed(robot) as scene:
         described = changed(describe_scene(scene), **values)
     with pytest.raises(SceneFileError):
         scene_from(described)
+
+
+@pytest.mark.parametrize("file", ["/etc/passwd", "<mujoco/>", "sources/0/0/other.xml", "../x"])
+def test_a_model_file_that_the_file_does_not_hold_is_refused(file, robot):
+    entities = [{"name": "a", "morph": "MJCF", "options": {"file": file}}]
+    with mixed(robot) as scene:
+        described = changed(describe_scene(scene, "xml"), entities=entities)
+    for load in (scene_from, load_scene):
+        with pytest.raises(SceneFileError):
+            load(described)
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"null", b"\xff", b"{" * 100, b'{"version": 1}', b" " * (5 * 2**20)])

@@ -26,9 +26,24 @@ def test_names_counted_from_the_sources_become_absolute():
 
 @pytest.mark.parametrize(
     "name",
-    ["", "/etc/passwd", "sources", "sources/0", "sources/../x", "sources/0/../../x", "sources//x", "sources/0/.", "x/0/a",
-     "sources/0/a\\b", "sources/0/C:", "sources/0/a\0", f"sources/0/{'a' * 300}", "sources/0/\ud800", "sources/0/" + "a/" * 2000 + "a"],
-)  # fmt: skip
+    [
+        "",
+        "/etc/passwd",
+        "sources",
+        "sources/0",
+        "sources/../x",
+        "sources/0/../../x",
+        "sources//x",
+        "sources/0/.",
+        "x/0/a",
+        "sources/0/a\\b",
+        "sources/0/C:",
+        "sources/0/a\0",
+        f"sources/0/{'a' * 300}",
+        "sources/0/\ud800",
+        f"sources/0/{'a/' * 2000}a",
+    ],
+)
 def test_a_name_that_leads_outside_is_refused(name):
     assert not is_safe(name)
     with pytest.raises(SceneFileError, match="no name of a file"), unpacked({MAIN: b"", name: b""}):
