@@ -37,6 +37,7 @@ __all__ = [
     "RegistrationError",
     "SampleError",
     "SceneDiffersError",
+    "SceneFileError",
     "SceneStateError",
     "SimreelError",
     "SimreelWarning",

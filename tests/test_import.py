@@ -11,16 +11,16 @@ PUBLIC = {
     module: set(names.split())
     for module, names in {
         "simreel": """
-            Recorder RecorderManager Scene SimOptions SimreelWarning Trajectory __version__ errors gym models morphs options
-            recorders reel register_recording scene testing
+            Recorder RecorderManager Scene SimOptions SimreelWarning Trajectory __version__ errors gym models morphs
+            options recorders reel register_recording scene testing
         """,
         "simreel.errors": """
-            ClosedFileError DamagedFileError DuplicateTargetError FieldError FileVersionError
-            FrameIndexError GapError MaxSizeError MissingExtraError MissingFileError ModelError
-            NotATrajectoryError NotExactError OptionsConflictError OptionsError PlotError ReadError RecorderError RecorderErrorGroup
-            RecorderOverflowError RegistrationError SampleError SceneStateError SimreelError SimreelWarning
-            SyncTimeoutError TargetError TargetExistsError UnknownNameError UnknownRecorderError
-            UnstableError WriteError nearest
+            ClosedFileError DamagedFileError DuplicateTargetError FieldError FileVersionError FrameIndexError
+            GapError MaxSizeError MissingExtraError MissingFileError ModelError NotATrajectoryError NotExactError
+            OptionsConflictError OptionsError PlotError ReadError RecorderError RecorderErrorGroup
+            RecorderOverflowError RegistrationError SampleError SceneDiffersError SceneFileError SceneStateError
+            SimreelError SimreelWarning SyncTimeoutError TargetError TargetExistsError UnknownNameError
+            UnknownRecorderError UnstableError WriteError nearest
         """,
         "simreel.gym": "Record RecordEnv RecordVectorEnv",
         "simreel.models": "names path",

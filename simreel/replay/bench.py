@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from simreel.errors import SceneStateError
-from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 
 if TYPE_CHECKING:
-    from simreel.scene.engines.protocol import Engine
+    from simreel.scene.engines.model_engine import ModelEngine
 
 __all__ = ["copied_engine", "derived_fields"]
 
@@ -30,22 +28,19 @@ _DERIVED = (
 def copied_engine(engine: ModelEngine) -> ModelEngine:
     """An engine of the same kind, worlds and substeps, with a model and data of its own."""
     model = copy.copy(engine.model)
-    substeps = round(engine.dt / model.opt.timestep)
-    own = MuJoCoEngine(model, mujoco.MjData(model), substeps)
+    own = MuJoCoEngine(model, mujoco.MjData(model), engine._substeps)
     made: ModelEngine = own.worlds(engine.n_envs) if engine.n_envs else own
     made.build(engine.n_envs)
     return made
 
 
-def derived_fields(engine: Engine, row: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
+def derived_fields(engine: ModelEngine, row: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
     """What `mj_forward` computes of a state, by name of the field of `mujoco.MjData`; with worlds (n_envs, ...).
 
     Args:
         engine: of a copied model.
         row: the state.
     """
-    if not isinstance(engine, ModelEngine):
-        raise SceneStateError("traj.frame()", f"a {type(engine).__name__} has no derived fields")
     engine.write_state(row)
     worlds = []
     for env in range(max(1, engine.n_envs)):

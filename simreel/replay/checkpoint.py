@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simreel._version import __version__
 from simreel.errors import SceneStateError
 from simreel.options.trajectory import TrajectoryFile
 from simreel.recorders.trajectory_channels import ChannelFields
@@ -50,7 +49,6 @@ def save_checkpoint(scene: Scene, path: str | os.PathLike[str], *, overwrite: bo
     meta = {
         "kind": "checkpoint",
         "version": 1,
-        "simreel": __version__,
         "exact": True,
         "n_envs": scene.n_envs,
         "stride": 1,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simreel.errors import SceneStateError
+from simreel.errors import SceneDiffersError, SceneStateError
 from simreel.replay.bench import copied_engine, derived_fields
 from simreel.replay.parameters import constants_of, options_of
 from simreel.replay.rerun import Rerun
@@ -18,6 +18,7 @@ from simreel.replay.user_state import restore_user_state
 from simreel.scene.engines.model_engine import ModelEngine
 
 if TYPE_CHECKING:
+    from simreel.reel import Field
     from simreel.replay.notes import Notes
     from simreel.replay.parameters import Parameters
     from simreel.replay.recording import Recording
@@ -36,6 +37,10 @@ class Stage:
         notes: of it.
         parameters: that changed in it.
         scene: built, and the one that was recorded.
+
+    Raises:
+        SceneDiffersError: its state has other fields.
+        NotATrajectoryError: the file tells of parameters that the model has not.
     """
 
     def __init__(self, recording: Recording, notes: Notes, parameters: Parameters, scene: Scene) -> None:
@@ -47,6 +52,8 @@ class Stage:
         self._notes = notes
         self._rows = StateRows(recording)
         engine = scene.engine
+        if found := _state_differences(self._rows.fields, engine.layout(recording.is_exact).fields):
+            raise SceneDiffersError(recording.reel.path, found)
         # As long as nobody has changed it.
         self._recorded = parameters.recorded(engine.model) if isinstance(engine, ModelEngine) else {}
 
@@ -113,3 +120,11 @@ class Stage:
         if not isinstance(engine, ModelEngine):
             raise SceneStateError("traj.frame()", f"a {type(engine).__name__} has no model to compute that with")
         return copied_engine(engine)
+
+
+def _state_differences(recorded: Sequence[Field], here: Sequence[Field]) -> list[str]:
+    """How the fields of two states differ, in words."""
+    texts = [[f"{field.name} ({field.width}, {field.kind})" for field in fields] for fields in (recorded, here)]
+    if texts[0] == texts[1]:
+        return []
+    return [f"state: {', '.join(texts[0]) or 'nothing'} recorded, {', '.join(texts[1]) or 'nothing'} here"]

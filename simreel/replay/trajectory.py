@@ -220,7 +220,7 @@ class Trajectory:
         """The scene that the frames are put into, with the recorded entities, cameras and names; built when asked for.
 
         Raises:
-            ModelError: the file holds no model that can be built.
+            SceneFileError: the file holds no scene that can be built.
         """
         return self._stage.scene
 

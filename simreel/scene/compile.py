@@ -235,7 +235,7 @@ def entity_index(
         sensor_ids=sensors,
         qpos=_spans(model.jnt_qposadr[joints], np.where(free, 7, np.where(ball, 4, 1))),
         qvel=_spans(model.jnt_dofadr[joints], np.where(free, 6, np.where(ball, 3, 1))),
-        ctrl=_spans(actuators, np.ones(len(actuators), dtype=np.int64)),
+        ctrl=_spans(model.actuator_ctrladr[actuators], model.actuator_ctrlnum[actuators]),
     )
 
 

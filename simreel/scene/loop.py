@@ -82,21 +82,25 @@ class StepLoop:
             self._tick()
 
     def _step_many(self, n: int) -> None:
-        may_skip = True
+        engine = self._block_engine
         while n:
-            taken = self._step_block(n) if may_skip and n > 1 else 0
-            if not taken:
+            taken = self._step_block(engine, n) if engine is not None else 0
+            if taken is None:
                 # What came in the way comes again; the next call tries anew.
-                may_skip = False
-                self.step()
-                taken = 1
-            n -= taken
+                engine = None
+            elif taken:
+                n -= taken
+                continue
+            self.step()
+            n -= 1
 
-    def _step_block(self, most: int) -> int:
-        """Takes up to so many steps natively, with the due samples, and returns how many; 0: one by one is needed."""
-        engine, clock, step = self._block_engine, self._clock, self._clock.step
-        if engine is None:
-            return 0
+    def _step_block(self, engine: BlockEngine, most: int) -> int | None:
+        """Takes up to so many steps natively, with the due samples.
+
+        Returns:
+            How many; 0: the next is to be taken by itself; None: the engine refuses.
+        """
+        clock, step = self._clock, self._clock.step
         start = time.perf_counter()
         ahead = self._agenda.next_step - step
         n = int(min(most, self._pace, ahead or self._manager.room(step)))
@@ -106,12 +110,12 @@ class StepLoop:
             clock.step = step + n
             if not engine.skip(n):
                 clock.step = step
-                return 0
+                return None
             self._tick()
         else:
             states = engine.states_ahead(n)
             if states is None:
-                return 0
+                return None
             try:
                 self._manager.append(step, states)
             finally:

@@ -80,7 +80,7 @@ class Replays:
             FileVersionError: it needs another release of simreel.
             NotATrajectoryError: it is a reel of something else.
             SceneDiffersError: `scene` is not the one that was saved.
-            ModelError: the file holds no model that can be built.
+            SceneFileError: the file holds no scene that can be built.
         """
         from simreel.replay.checkpoint import load_checkpoint
 

@@ -121,6 +121,10 @@ class FakeEngine:
         self.calls["write_state"] += 1
         self._state[...] = self._arrays.merge(row, self._state, envs_idx)
 
+    def describe(self) -> dict[str, Any]:
+        """As `Engine.describe`."""
+        return {"json": {}, "blobs": {}}
+
     def _start(self) -> None:
         self._step = 0
         self._steps = np.zeros(self.n_envs or 1, np.int64)

@@ -95,7 +95,7 @@ def test_the_shown_lines_of_python_run(call, here):
     for line in ended.out[-3:]:
         exec(line.strip(), namespace)
     assert namespace["run"]["qpos"].ndim == 2
-    assert namespace["replay"].scene.step_count == 150
+    assert namespace["replay"].scene.step_count == 40
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(call, here):

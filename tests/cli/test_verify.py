@@ -45,10 +45,15 @@ def test_a_run_that_differs_ends_with_status_1_and_names_the_frame(call, altered
 
 def test_what_cannot_be_verified_is_one_line(call, here):
     (here / "text.reel").write_text("no reel")
-    for name in ("nothing.reel", "text.reel"):
+    engine = sr.scene.FunctionEngine(lambda: None, dt=1, get_state=lambda: np.zeros(2), set_state=lambda _: None)
+    scene = sr.Scene(engine=engine)
+    with scene.recording(sr.recorders.TrajectoryFile(filename="own.reel")):
+        scene.build()
+    for name, reason in (("nothing.reel", "no such file"), ("text.reel", "not a reel"), ("own.reel", "give the scene")):
         ended = call("verify", name)
         assert (ended.status, ended.out, len(ended.err)) == (1, [], 1)
-        assert ended.err[0].startswith(f"error: {name}: ")
+        assert f" {name}: " in ended.err[0]
+        assert reason in ended.err[0]
 
 
 def test_a_piped_run_shows_no_bar(call_piped, tmp_path):

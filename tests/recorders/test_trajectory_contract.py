@@ -18,7 +18,7 @@ class TestTrajectoryFile(RecorderContract):
 
 
 class TestTrajectoryFileInSmallChunks(TestTrajectoryFile):
-    sizes = (0, 1, 2, 3, 4, 25)
+    sizes = (0, 1, 15, 16, 17, 33)
 
     def make_options(self, folder):
-        return TrajectoryFile(filename=folder / "run.reel", chunk_size=3, fsync="chunk")
+        return TrajectoryFile(filename=folder / "run.reel", chunk_size=16)

@@ -76,6 +76,27 @@ def test_a_scene_steps_on_from_any_frame_to_the_bit(load, inputs, tmp_path, name
         traj.scene.destroy()
 
 
+@pytest.mark.parametrize("integrator", ["implicit", "discrete"])
+def test_the_other_integrators_are_exact_too(load, inputs, tmp_path, integrator):
+    model = load("quadruped")
+    model.opt.integrator = mujoco.mjtIntegrator.__members__[f"mjINT_{integrator.upper()}"]
+    scene = sr.Scene.from_mujoco(model, substeps=2)
+    scene.build()
+    move = inputs(scene)
+    with scene.recording(sr.recorders.TrajectoryFile(filename=tmp_path / "run.reel")):
+        for step in range(100):
+            move.set(step)
+            scene.step()
+    with sr.Scene.load_trajectory(tmp_path / "run.reel") as traj:
+        report = traj.verify()
+        assert (report.ok, report.steps) == (True, 100)
+        traj.seek(40)
+        for frame in range(40, 100):
+            put_inputs(traj.scene, traj.frame(frame, DataKind.INPUT))
+            traj.scene.step()
+        assert traj.scene.data.qpos.tobytes() == traj.frame(100)["qpos"].tobytes()
+
+
 @pytest.mark.parametrize("n_envs", [0, 8])
 def test_a_run_that_diverges_would_be_noticed(load, inputs, tmp_path, n_envs):
     """The test above can fail: an input that is another in its last bit is seen in the state."""

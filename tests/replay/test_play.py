@@ -149,3 +149,13 @@ def test_lost_frames_are_left_out_with_a_note(made, record, clock, caplog):
     assert [record.getMessage() for record in caplog.records if "left out" in record.getMessage()] == [
         f"{path}: frames 20 to 29 are lost and left out"
     ]
+
+
+def test_worlds_have_no_viewer_which_is_told(made, record, clock, caplog):
+    path = record(made("arm", 2), 5)
+    with caplog.at_level(logging.INFO, "simreel"):
+        traj = sr.Scene.load_trajectory(path, show_viewer=True)
+    assert "no viewer" in caplog.text
+    traj.play()
+    assert traj.scene.step_count.tolist() == [5, 5]
+    traj.close()

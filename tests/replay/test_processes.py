@@ -52,10 +52,10 @@ RECORD = """
 """
 
 
-@pytest.fixture
-def recorded(tmp_path):
-    last = run(RECORD, tmp_path / "run.reel").stdout.strip()
-    return tmp_path / "run.reel", last
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recorded") / "run.reel"
+    return path, run(RECORD, path).stdout.strip()
 
 
 def test_another_process_gets_the_scene_with_its_names_and_steps_to_the_same_end(recorded):

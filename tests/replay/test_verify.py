@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import simreel as sr
-from simreel.errors import NotExactError, SimreelWarning
+from simreel.errors import NotExactError, SceneDiffersError, SimreelWarning
 from simreel.reel import Reel
 from simreel.replay import VerifyReport
 
@@ -214,6 +214,15 @@ class Counter:
         scene = sr.Scene(engine=engine)
         scene.build()
         return scene
+
+
+def test_a_simulator_with_another_state_is_refused(tmp_path):
+    with Counter().scene().recording(sr.recorders.TrajectoryFile(filename=tmp_path / "run.reel")):
+        pass
+    other = Counter()
+    other.value = np.zeros(3)
+    with pytest.raises(SceneDiffersError, match=r"differ.*\n.*value \(2, state\) recorded, value \(3, state\) here"):
+        verified(tmp_path / "run.reel", other.scene())
 
 
 def test_a_simulator_of_the_users_own_is_run_again_in_a_given_scene(tmp_path):

@@ -14,6 +14,7 @@ from simreel.options import SimOptions
 from simreel.options.morphs import MJCF, URDF, Box, Capsule, Cylinder, Plane, Sphere
 from simreel.scene.compile import _spans, compile_scene, load_morph
 from simreel.scene.messages import collected_messages
+from simreel.scene.scene import Scene
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
@@ -199,6 +200,19 @@ def test_the_index_tells_where_each_entity_stands():
     assert box.qvel == slice(7, 13)
     assert box.ctrl == slice(0, 0)
     assert sorted(np.concatenate([entity.body_ids for entity in scene.entities]).tolist()) == list(range(1, 26))
+
+
+def test_an_actuator_may_have_several_controls():
+    text = """<mujoco><worldbody><body name="b"><joint name="ball" type="ball"/><geom size=".1"/></body>
+    <body name="c" pos="1 0 0"><joint name="h" axis="0 1 0"/><geom size=".1"/></body></worldbody><actuator>
+    <orientation name="turn" joint="ball" input="quat" kp="10"/><motor name="push" joint="h"/></actuator></mujoco>"""
+    scene = Scene()
+    first, second = (scene.add_entity(MJCF(file=text, prefix=prefix), prefix) for prefix in "ab")
+    scene.build()
+    second.set_ctrl([0, 1, 0, 0, 5])
+    assert scene.data.ctrl.tolist() == [1, 0, 0, 0, 0, 0, 1, 0, 0, 5]
+    assert first.get_ctrl().tolist() == [1, 0, 0, 0, 0]
+    assert second.get_ctrl().tolist() == [0, 1, 0, 0, 5]
 
 
 def test_indices_that_do_not_stand_together_are_an_array():

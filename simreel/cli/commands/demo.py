@@ -222,4 +222,4 @@ def _tell_how_to_read(out: str) -> None:
     put("To read them:")
     put(f"  import numpy as np; run = np.load({npz!r}); print(run['timestamp'][-1], run['qpos'].shape)")
     put(f"  path = np.genfromtxt({csv!r}, delimiter=',', names=True); print(path['speed'].max())")
-    put(f"  import simreel as sr; replay = sr.Scene.load_trajectory({reel!r}); replay.seek(100); replay.scene.step(50)")
+    put(f"  import simreel as sr; replay = sr.Scene.load_trajectory({reel!r}); replay.seek(20); replay.scene.step(20)")

@@ -12,9 +12,10 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 # Products of two operands, and sums of these, stay far from the subnormal and the infinite numbers, so that neither
 # they nor the flush-to-zero mode of the processor have a say. Nothing physical is smaller or larger.
-_LOWEST, _HIGHEST = np.array([2.0**-300, 2.0**300]).view(np.int64)
-_SPAN = np.uint64(_HIGHEST - _LOWEST)
-_MAGNITUDE = np.int64(2**63 - 1)
+# Arrays: numpy takes twice as long for a Python number.
+_LOWEST, _HIGHEST = (np.array(bound).view(np.int64) for bound in (2.0**-300, 2.0**300))
+_SPAN = np.array(_HIGHEST - _LOWEST).view(np.uint64)
+_MAGNITUDE = np.array(2**63 - 1)
 
 
 def clean(values: Floats) -> Floats:

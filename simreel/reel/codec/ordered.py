@@ -6,18 +6,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Integers", "from_ordered", "integer_dtype", "to_ordered"]
+__all__ = ["ONE", "REST", "SIGN", "Integers", "from_ordered", "integer_dtype", "to_ordered"]
 
 Integers: TypeAlias = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
-# By size of a float: where the sign is, and all other bits.
-_SIGN = {4: 31, 8: 63}
-_REST = {4: 2**31 - 1, 8: 2**63 - 1}
+# By bytes of an integer: its dtype, one, where the sign is, and all other bits. Arrays: numpy takes twice as long for a
+# Python number.
+_DTYPE = {size: np.dtype(f"<i{size}") for size in (1, 4, 8)}
+ONE = {size: np.array(1, dtype) for size, dtype in _DTYPE.items()}
+SIGN = {size: np.array(8 * size - 1, dtype) for size, dtype in _DTYPE.items()}
+REST = {size: np.array(2 ** (8 * size - 1) - 1, dtype) for size, dtype in _DTYPE.items()}
 
 
 def integer_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The signed integer of the same size."""
-    return np.dtype(f"<i{dtype.itemsize}")
+    return _DTYPE[dtype.itemsize]
 
 
 def to_ordered(values: np.ndarray[Any, Any]) -> Integers:
@@ -33,7 +36,7 @@ def from_ordered(ordered: Integers, dtype: np.dtype[Any]) -> np.ndarray[Any, Any
 
 def _flipped(bits: Integers) -> Integers:
     # Negative floats count downwards from -0.0: all bits but the sign are turned. Its own inverse.
-    turned: Integers = bits >> _SIGN[bits.itemsize]
-    turned &= _REST[bits.itemsize]
+    turned: Integers = bits >> SIGN[bits.itemsize]
+    turned &= REST[bits.itemsize]
     turned ^= bits
     return turned

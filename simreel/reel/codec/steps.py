@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from simreel.reel.codec.differences import running_sum
@@ -76,12 +78,22 @@ class _Steps(Share):
         ordered = np.ascontiguousarray(missed.reshape(k, runs, _RUN).transpose(2, 0, 1))
         gain = np.ascontiguousarray(gain.reshape(k, runs, _RUN).transpose(2, 0, 1))
         running_sum(ordered[0])
-        before = value = clean(from_ordered(ordered[0], _FLOAT))
-        for frame in range(1, _RUN):
+        # Values that must be cleaned are rare, and each shows in the first result that has one: all before it is right.
+        with np.errstate(all="ignore"):
+            restored = self._walk(ordered.copy(), gain, _as_it_is)
+        values = from_ordered(restored, _FLOAT)
+        if not np.array_equal(clean(values).view(np.int64), values.view(np.int64)):
+            restored = self._walk(ordered, gain, clean)
+        return restored.transpose(1, 2, 0).reshape(k, runs * _RUN)[:, :n]
+
+    def _walk(self, ordered: Integers, gain: Floats, cleaned: Callable[[Floats], Floats]) -> Integers:
+        """Makes ordered values of residuals, frame by frame, in their place; (frames of a run, k, runs) as the gain."""
+        before = value = cleaned(from_ordered(ordered[0], _FLOAT))
+        for now, push in zip(ordered[1:], gain[1:], strict=True):
             predicted = value + self._weight * (value - before) if self._trending.size else value
-            ordered[frame] += to_ordered(predicted + gain[frame])
-            before, value = value, clean(from_ordered(ordered[frame], _FLOAT))
-        return ordered.transpose(1, 2, 0).reshape(k, runs * _RUN)[:, :n]
+            now += to_ordered(predicted + push)
+            before, value = value, cleaned(from_ordered(now, _FLOAT))
+        return ordered
 
     def _gain(self, operands: Operands) -> Floats:
         """What the accelerations add in each frame, (k, n); that of anchors means nothing."""
@@ -97,3 +109,7 @@ class _Steps(Share):
             change[:, ::_RUN] = gain[self._trending, 1::_RUN]
             gain[self._trending, 1:] = change
         return gain
+
+
+def _as_it_is(values: Floats) -> Floats:
+    return values

@@ -7,6 +7,7 @@ Its content is, with each plane as [column][frame] without the constant columns:
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import zstandard
 
 from simreel.reel.codec.base import CodecError
+from simreel.reel.codec.ordered import ONE, REST, SIGN
 
 if TYPE_CHECKING:
     from simreel.reel.codec.ordered import Integers
@@ -77,7 +79,7 @@ def _decompressed(name: str, stream: memoryview, head: int, column: int, width: 
         residuals = size - head
         if not 0 <= residuals <= width * column or (residuals and residuals % column):
             raise CodecError(name, f"a zstd frame of {size} bytes of content, which no number of columns gives")
-        body = zstandard.ZstdDecompressor().decompress(stream, allow_extra_data=False)
+        body = _decompressor().decompress(stream, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise CodecError(name, f"not a whole zstd frame ({error})") from error
     if len(body) != size:
@@ -85,14 +87,21 @@ def _decompressed(name: str, stream: memoryview, head: int, column: int, width: 
     return body
 
 
-# By bytes of an integer: where the sign is, and all other bits.
-_SIGN = {size: 8 * size - 1 for size in (1, 4, 8)}
-_REST = {size: 2 ** (8 * size - 1) - 1 for size in (1, 4, 8)}
+def _decompressor() -> zstandard.ZstdDecompressor:
+    """One for each thread: to make it takes longer than to use it, and threads cannot share it."""
+    try:
+        return _of_thread.decompressor  # type: ignore[no-any-return]
+    except AttributeError:
+        _of_thread.decompressor = zstandard.ZstdDecompressor()
+        return _of_thread.decompressor
+
+
+_of_thread = threading.local()
 
 
 def _planes(residual: Integers) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    zigzag: Integers = residual >> _SIGN[residual.itemsize]
-    residual = residual << 1
+    zigzag: Integers = residual >> SIGN[residual.itemsize]
+    residual = residual + residual
     zigzag ^= residual
     octets = zigzag.view(np.uint8).reshape(*residual.shape, residual.itemsize)
     return np.ascontiguousarray(octets.transpose(2, 0, 1))
@@ -101,10 +110,10 @@ def _planes(residual: Integers) -> np.ndarray[Any, np.dtype[np.uint8]]:
 def _residual(planes: np.ndarray[Any, np.dtype[np.uint8]], dtype: np.dtype[Any]) -> Integers:
     zigzag: Integers = np.empty(planes.shape[1:], dtype)
     zigzag.view(np.uint8).reshape(*zigzag.shape, dtype.itemsize)[:] = planes.transpose(1, 2, 0)
-    sign = zigzag & 1
+    sign = zigzag & ONE[dtype.itemsize]
     np.negative(sign, out=sign)
-    zigzag >>= 1
+    zigzag >>= ONE[dtype.itemsize]
     # The highest bit is no sign here.
-    zigzag &= _REST[dtype.itemsize]
+    zigzag &= REST[dtype.itemsize]
     zigzag ^= sign
     return zigzag

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +110,8 @@ def _rows(
     if same_structure and names == others:
         pairs = [(i, i) for i in range(len(names))]
     elif before.dtype.kind == "f":
-        places = {other: j for j, other in enumerate(others) if other and others.count(other) == 1}
+        counts = Counter(others)
+        places = {other: j for j, other in enumerate(others) if other and counts[other] == 1}
         pairs = [(i, places[each]) for i, each in enumerate(names) if each in places]
     else:
         # Ids and addresses move with every element that one of the models has more.
@@ -126,17 +128,19 @@ def _same(before: Any, now: Any) -> bool:
 
 def _line(name: str, of: str, before: Any, now: Any) -> str:
     a, b = np.asarray(before), np.asarray(now)
-    at = ""
     if a.shape != b.shape:
         return f"{name}{of}: {a.shape} values recorded, {b.shape} here"
+    at = ""
     if a.ndim:
-        index = (
-            tuple(np.argwhere((a != b) | (np.signbit(a) != np.signbit(b)))[0])
-            if a.dtype.kind == "f"
-            else tuple(np.argwhere(a != b)[0])
-        )
+        # By their bytes, which tell -0 from 0 and find NaN equal to itself.
+        first = np.flatnonzero(_bytes_of(a) != _bytes_of(b))[0]
+        index = tuple(int(i) for i in np.unravel_index(first // a.itemsize, a.shape))
         at = f"[{', '.join(map(str, index))}]"
         a, b = a[index], b[index]
     short = f"{a:g}", f"{b:g}"
     shown = short if short[0] != short[1] else (repr(a.item()), repr(b.item()))
     return f"{name}{at}{of}: {shown[0]} recorded, {shown[1]} here"
+
+
+def _bytes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.frombuffer(array.tobytes(), np.uint8)

@@ -16,7 +16,7 @@ from simreel.scene.description.comparing import element_names
 from simreel.scene.description.digest import digest
 from simreel.scene.description.document import SCENE_NAME, CameraRecord, ChannelRecord, EntityRecord, SceneRecord
 from simreel.scene.description.mjb import MODEL_NAME, save_mjb
-from simreel.scene.description.sources import MAX_TOTAL, collect
+from simreel.scene.description.sources import MAX_TOTAL, collect, file_name
 from simreel.scene.engines.function_engine import FunctionEngine
 from simreel.scene.engines.model_engine import ModelEngine
 
@@ -87,9 +87,9 @@ class _Built:
 
 
 def _of_model(scene: Scene, built: _Built, embed: Embed) -> Description:
-    sources, problem = _sources(scene, built)
     model = built.model
     wants_sources, wants_model = embed in ("both", "xml"), embed in ("both", "mjb")
+    sources, problem = _sources(scene, built) if wants_sources else ({}, "")
     if embed == "xml" and problem:
         warnings.warn(
             f"embed='xml': the model cannot be compiled from its files again ({problem}), so that the file can be "
@@ -97,7 +97,12 @@ def _of_model(scene: Scene, built: _Built, embed: Embed) -> Description:
             SimreelWarning,
             stacklevel=3,
         )
-    files = {number: found.main for number, found in sources.items()}
+    # Under another name in any case: the user's may be a path, or a long text.
+    files = {
+        number: sources[number].main if number in sources else f"sources/{number}/0/{file_name(morph)}"
+        for number, (_, morph, _) in enumerate(scene._parts)
+        if isinstance(morph, ModelFile)
+    }
     record = SceneRecord(
         engine="mujoco",
         sim_options=scene._sim_options.model_dump(mode="json"),
@@ -116,9 +121,8 @@ def _of_model(scene: Scene, built: _Built, embed: Embed) -> Description:
     blobs = {SCENE_NAME: record.to_bytes()}
     if wants_model and (embed == "mjb" or problem or mujoco.mj_sizeModel(model) <= _LARGE):
         blobs[MODEL_NAME] = save_mjb(model)
-    if wants_sources:
-        for found in sources.values():
-            blobs |= found.files
+    for found in sources.values():
+        blobs |= found.files
     meta = {
         "engine": "mujoco",
         "engine_version": mujoco.__version__,

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from simreel.options.morphs import ModelFile
     from simreel.scene.description.references import Reference
 
-__all__ = ["MAX_FILES", "MAX_TOTAL", "Sources", "collect"]
+__all__ = ["MAX_FILES", "MAX_TOTAL", "Sources", "collect", "file_name"]
 
 MAX_TOTAL = 2**29
 """The most bytes of the sources of a scene."""
 
 MAX_FILES = 20_000
+
+# What a compiled model does not name: sides of cubes, and shapes of flexes. Other files, which a comment could name,
+# are not taken.
+_LOOSE = {".png", ".ktx", ".obj", ".stl", ".msh", ".gmsh"}
 
 # A folder above the model has a name that the user may not want to show, and that nothing depends on.
 _ABOVE = "_"
@@ -55,10 +59,9 @@ def collect(morph: ModelFile, spec: mujoco.MjSpec, assets: Collection[str], fold
         assets: absolute paths that the compiler has read; of several places for a name, these are right.
         folder: what the names start with, such as "sources/0".
     """
-    is_text = "<" in morph.file
-    name = f"model{'.urdf' if morph.root_tag == 'robot' else '.xml'}" if is_text else os.path.basename(morph.file)
+    name = file_name(morph)
     search = _Search(os.path.abspath(spec.modelfiledir), frozenset(assets))
-    if is_text:
+    if "<" in morph.file:
         search.add((0, name), morph.file.encode())
     else:
         search.look((0, name))
@@ -66,6 +69,13 @@ def collect(morph: ModelFile, spec: mujoco.MjSpec, assets: Collection[str], fold
             search.problem = f"{name} is not there any more"
     search.run()
     return search.sources((0, name), folder)
+
+
+def file_name(morph: ModelFile) -> str:
+    """The name of its file, without folders; one of our own for text."""
+    if "<" in morph.file:
+        return "model.urdf" if morph.root_tag == "robot" else "model.xml"
+    return os.path.basename(morph.file)
 
 
 Place = tuple[int, str]
@@ -141,9 +151,13 @@ class _Search:
                 if self._total + os.path.getsize(path) > MAX_TOTAL or len(self.files) >= MAX_FILES:
                     self.problem = f"more than {MAX_TOTAL} bytes or {MAX_FILES} files"
                     return
-                self.add(place, Path(path).read_bytes())
+                content = Path(path).read_bytes()
             except OSError as error:
                 self.problem = f"{place[1]} cannot be read ({error.strerror})"
+                return
+            known = path in self.assets or os.path.splitext(path)[1].lower() in _LOOSE
+            if known or _is_xml(content) or content.startswith(b"PK"):
+                self.add(place, content)
 
     def add(self, place: Place, content: bytes) -> None:
         """Takes a file, and the names in it where it is XML."""
@@ -151,7 +165,7 @@ class _Search:
         self._total += len(content)
         if content.startswith(b"PK"):
             self.problem = f"{place[1]} is an archive"
-        elif content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        elif _is_xml(content):
             try:
                 self._texts[place] = references(content)
             except ValueError as error:
@@ -191,6 +205,10 @@ class _Search:
                 name = self._name((self._anchor(inside), "" if reference.is_folder else os.path.basename(value)))
                 content = content[: reference.start] + escaped(HERE + name) + content[reference.stop :]
         return content
+
+
+def _is_xml(content: bytes) -> bool:
+    return content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
 
 
 def _join(base: Place, value: str) -> Place:

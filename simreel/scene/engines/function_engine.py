@@ -130,6 +130,10 @@ class FunctionEngine:
         assert self._set_state is not None
         self._set_state(state.merge(row, self._get_state(), envs_idx))
 
+    def describe(self) -> dict[str, Any]:
+        """As `Engine.describe`: the units, since functions cannot be kept."""
+        return {"json": {"fields": self.fields}, "blobs": {}}
+
     def _array_state(self) -> ArrayState:
         if self._get_state is None:
             raise SceneStateError("TrajectoryFile", _NO_STATE)

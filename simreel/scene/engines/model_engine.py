@@ -90,6 +90,14 @@ class ModelEngine(ABC):
     def write_state(self, row: np.ndarray[Any, Any], envs_idx: WorldIds | None = None) -> None:
         """As `Engine.write_state`."""
 
+    def describe(self) -> dict[str, Any]:
+        """As `Engine.describe`: the compiled model. `describe_scene` tells more, and what it was compiled from."""
+        from simreel.scene.description.digest import digest
+        from simreel.scene.description.mjb import MODEL_NAME, save_mjb
+
+        values = {"engine_version": mujoco.__version__, "digest": digest(self.model)}
+        return {"json": values, "blobs": {MODEL_NAME: save_mjb(self.model)}}
+
     @abstractmethod
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """A live array of a field of `mujoco.MjData`, with worlds (n_envs, ...)."""

@@ -66,6 +66,12 @@ class Engine(Protocol):
             FieldError: another shape.
         """
 
+    def describe(self) -> dict[str, Any]:
+        """What files keep of the simulator beside its states: "json", a dict of JSON, and "blobs", bytes by name.
+
+        `simreel` writes it and does not read it: a scene of this engine comes back only where the engine is given.
+        """
+
 
 @runtime_checkable
 class SplitEngine(Engine, Protocol):

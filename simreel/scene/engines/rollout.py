@@ -58,7 +58,6 @@ class Rollout:
 
         if self._batch is None:
             self._batch = Batch(self._model, 1, nthread=1)
-            self._batch.bind("warning")
         # The model itself; it is to be told anew after each change.
         self._batch.set_models(self._model)
         return self._batch

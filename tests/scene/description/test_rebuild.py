@@ -110,9 +110,10 @@ def test_the_model_comes_back_from_its_sources_and_from_its_mjb(make, robot):
 
 
 @each_scene
-def test_no_path_of_the_machine_is_told(make, robot):
+@pytest.mark.parametrize("embed", ["both", "mjb", "none"])
+def test_no_path_of_the_machine_is_told(make, embed, robot):
     with make(robot) as scene:
-        meta, blobs = describe_scene(scene)
+        meta, blobs = describe_scene(scene, embed)
         for content in [json.dumps(meta).encode(), *blobs.values(), *map(str.encode, blobs)]:
             for private in (str(robot), "somebody", os.path.dirname(models.__file__), os.path.expanduser("~") + "/"):
                 assert private.encode() not in content
@@ -238,6 +239,14 @@ def test_none_holds_the_description_alone(robot):
 def test_a_wrong_embed_is_refused():
     with sr.Scene() as scene, pytest.raises(OptionsError, match="'zip'"):
         describe_scene(scene, "zip")
+
+
+def test_sources_larger_than_allowed_are_left_out_with_their_names(monkeypatch, robot):
+    monkeypatch.setattr("simreel.scene.description.describe.MAX_TOTAL", 100)
+    with mixed(robot) as scene:
+        _, blobs = describe_scene(scene)
+    assert sorted(blobs) == ["model.mjb", "scene.json"]
+    assert b"somebody" not in blobs["scene.json"]
 
 
 def test_a_large_model_with_sources_is_not_held(tmp_path):

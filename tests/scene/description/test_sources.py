@@ -97,3 +97,9 @@ def test_a_name_that_is_no_path_is_a_problem(name):
     spec.modelfiledir = "/nowhere"
     morph = MJCF(f'<mujoco><asset><mesh file="{name}"/></asset></mujoco>')
     assert name in collect(morph, spec, (), "sources/0").problem
+
+
+def test_a_file_that_only_a_comment_names_is_not_taken(tmp_path):
+    (tmp_path / "id_rsa").write_text("secret")
+    (tmp_path / "a.xml").write_text('<mujoco><!-- <mesh file="id_rsa"/> --></mujoco>')
+    assert sorted(collected(MJCF(tmp_path / "a.xml")).files) == ["sources/0/0/a.xml"]

@@ -1,0 +1,108 @@
+"""State of the user's own through a file and back."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from simreel.errors import FieldError, OptionsError
+from simreel.scene.user_state import UserStates
+
+NAMES = st.text(min_size=1).filter(lambda name: "/" not in name and name != "$array")
+ARRAYS = st.sampled_from(["f8", "f4", "f2", "i8", "i4", "i2", "u1", "u2", "u4", "u8", "c16", "?", ">f8"]).flatmap(
+    lambda dtype: arrays(dtype, array_shapes(min_dims=0, min_side=0, max_side=3))
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text() | ARRAYS,
+    lambda values: st.lists(values.filter(lambda value: not isinstance(value, np.ndarray))) | st.dictionaries(NAMES, values),
+)
+
+
+def through_a_file(value: Any) -> Any:
+    got: list[Any] = []
+    states = UserStates()
+    states.add("mine", lambda: value, got.append)
+    values, stored = states.read()
+    assert all(array.dtype.str in {"<f8", "<f4", "<i8", "<i4", "|u1", "|b1"} for array in stored.values())
+    states.put(json.loads(json.dumps(values)), stored)
+    return got[0]
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return a.shape == b.shape and a.astype(b.dtype).tobytes() == b.tobytes() and a.dtype == b.dtype
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    return type(a) is type(b) and repr(a) == repr(b)
+
+
+@given(JSON)
+def test_json_and_arrays_come_back_as_they_were(value: Any) -> None:
+    assert same(value, through_a_file(value))
+
+
+def test_random_generators_go_on_where_they_were() -> None:
+    generator = np.random.Generator(np.random.MT19937(5))
+    back = through_a_file(generator.bit_generator.state)
+    expected = generator.random(700).tolist()
+    generator.bit_generator.state = back
+    assert generator.random(700).tolist() == expected
+    version, words, gauss = through_a_file(random.Random(3).getstate())
+    other = random.Random()
+    other.setstate((version, tuple(words), gauss))
+    assert other.random() == random.Random(3).random()
+
+
+def test_numpy_scalars_are_numbers() -> None:
+    assert through_a_file({"n": np.int64(3), "x": np.float32(0.5)}) == {"n": 3, "x": 0.5}
+
+
+@pytest.mark.parametrize("value", [{3: 1}, {"a/b": 1}, {"$array": 1}, np.array(["text"])], ids=repr)
+def test_what_cannot_be_stored_is_told_with_its_place(value: Any) -> None:
+    with pytest.raises(FieldError, match="state 'mine'"):
+        through_a_file(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"$array": ["O", [1]]}, {"$array": ["f8", [3]]}, {"$array": 3}, {"$array": ["f8", [-1, -1]]}, {"$array": ["zz", []]}],
+    ids=repr,
+)
+def test_a_damaged_array_is_an_error_of_ours(value: Any) -> None:
+    states = UserStates()
+    states.add("mine", dict, print)
+    for stored in ({}, {"mine": np.zeros(2)}, {"mine": np.zeros(3, np.uint8)}):
+        with pytest.raises(FieldError, match="state 'mine'"):
+            states.put({"mine": value}, stored)
+
+
+def test_states_that_the_file_does_not_have_are_left_alone() -> None:
+    states = UserStates()
+    states.add("mine", dict, lambda _: pytest.fail("called"))
+    states.put({"other": 3}, {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (("", dict, print), "name = ''"),
+        (("a/b", dict, print), "name = 'a/b'"),
+        (("a", 3, print), "get = 3"),
+        (("a", dict, None), "set = None"),
+        (("taken", dict, print), "another state has that name"),
+    ],
+)
+def test_mistakes_are_told(arguments: Any, match: str) -> None:
+    states = UserStates()
+    states.add("taken", dict, print)
+    with pytest.raises(OptionsError, match=match):
+        states.add(*arguments)
