@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from benchmarks import latency, memory, overhead, plots, reel, stepping, video
+from benchmarks import latency, memory, overhead, plots, reel, stepping, trajectory, video
 
 _ALL = {
     "stepping": stepping,
@@ -15,6 +15,7 @@ _ALL = {
     "video": video,
     "plots": plots,
     "reel": reel,
+    "trajectory": trajectory,
 }
 
 

@@ -39,7 +39,7 @@ PUBLIC = {
             CSVFile CSVFileWriter Column FileOptions FileRecorder MPLImagePlot MPLLinePlot MPLPlot
             MPLVectorFieldPlot NPZFile NPZFileWriter PlotOptions PlotRecorder Plotter PyQtLinePlot PyQtPlot
             Recorder RecorderInfo RecorderManager RecorderOptions RecorderStatus Samples Schema Timing
-            VideoFile VideoFileWriter available recover register_recording
+            TrajectoryFile TrajectoryFileWriter VideoFile VideoFileWriter available recover register_recording
         """,
     }.items()
 }

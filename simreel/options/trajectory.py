@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from simreel.options.file import FileOptions
 from simreel.options.recorder import RecorderOptions
@@ -38,9 +38,17 @@ class TrajectoryFile(FileOptions):
     """When to look for changes of the model that were made without `scene.edit_model()`: every `chunk_size` frames, or
     at each one."""
 
-    fsync: Annotated[float, Field(gt=0)] | Literal["chunk"] = 2.0
+    fsync: float | Literal["chunk"] = 2.0
     """How often the file is brought to the disk [s], or "chunk": after each. Against loss of power; not needed for a
     kill."""
+
+    @field_validator("fsync", mode="before")
+    @classmethod
+    def _check_fsync(cls, fsync: Any) -> Any:
+        is_number = isinstance(fsync, float | int) and not isinstance(fsync, bool)
+        if fsync != "chunk" and not (is_number and fsync > 0):
+            raise ValueError('a number of seconds above 0, or "chunk", is needed')
+        return fsync
 
     @model_validator(mode="after")
     def _check_queue(self) -> TrajectoryFile:

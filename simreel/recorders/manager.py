@@ -168,20 +168,24 @@ class RecorderManager:
         """How many due samples from that step on may be taken together by `append`; 0: none."""
         return self._active[0].room(step) if len(self._active) == 1 else 0
 
-    def append(self, step: int, rows: np.ndarray[Any, Any]) -> None:
+    def rows(self, n: int) -> np.ndarray[Any, Any]:
+        """Where the states of so many samples go before `append`, (n, values); no more than there is room for."""
+        return self._active[0].rows(n)
+
+    def append(self, step: int, n: int) -> None:
         """Takes the samples of consecutive steps and sets the clock to the last one; errors are handled as in `sample`.
 
         After Ctrl-C the clock is at the first step that has no sample, or at the last.
 
         Args:
             step: of the first.
-            rows: (n, values), the states that the steps start from, no more than there is `room` for.
+            n: of the `rows`, which hold the states that the steps start from.
         """
-        sampler, last = self._active[0], step + len(rows) - 1
+        sampler, last = self._active[0], step + n - 1
         self._clock.step = last
         self.agenda.plan(last + 1)
         try:
-            sampler.append(step, rows)
+            sampler.append(step, n)
         except Exception as error:  # noqa: BLE001 - as in sample
             self._fail(sampler, step, error)
         except BaseException:

@@ -50,12 +50,16 @@ class Sampler:
         del step
         return 0
 
-    def append(self, step: int, rows: np.ndarray[Any, Any]) -> None:
+    def rows(self, n: int) -> np.ndarray[Any, Any]:
+        """Where the exact states of so many samples go before `append`, (n, values) float64."""
+        raise NotImplementedError
+
+    def append(self, step: int, n: int) -> None:
         """Takes the samples of consecutive steps.
 
         Args:
             step: of the first.
-            rows: (n, values) float64, the state that each step starts from, exact.
+            n: of the `rows`.
         """
         raise NotImplementedError
 

@@ -55,13 +55,15 @@ class ChannelFields:
             fields.append(Field(name, np.dtype(stored), width, channel.unit, "channel"))
             self._places.append((name, column.dtype, width, offset))
             offset += column.nbytes
-            self.meta.append({
-                "name": column.key,
-                "unit": channel.unit,
-                "columns": list(channel.columns),
-                "dtype": stored,
-                "shape": list(column.shape),
-            })
+            self.meta.append(
+                {
+                    "name": column.key,
+                    "unit": channel.unit,
+                    "columns": list(channel.columns),
+                    "dtype": stored,
+                    "shape": list(column.shape),
+                }
+            )
         # A row is aligned where the larger values come first.
         self.fields = tuple(sorted(fields, key=lambda field: -field.dtype.itemsize))
 

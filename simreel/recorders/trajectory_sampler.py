@@ -73,8 +73,13 @@ class TrajectorySampler(Sampler):
         """Has the next frame open a file."""
         self._reel: ReelWriter | None = None
         self._side: SideRecords | None = None
-        self._taken = self._first = self._look_at = self._keep_at = 0
-        """Frames of the file; the first of the episode; the next at which to look at parameters and user state."""
+        self._taken = 0
+        """Frames of the file."""
+        self._first = 0
+        """The first frame of the episode."""
+        self._look_at = self._keep_at = 0
+        """The next frames at which to look at parameters, and to keep the user's own state."""
+        self._block: np.ndarray[Any, Any] | None = None
         self._is_plain = False
         """Whether frames have nothing but the exact state of one world."""
         self.take = self._take_first
@@ -211,24 +216,28 @@ class TrajectorySampler(Sampler):
             return 0
         return self._look_at - self._taken
 
-    def append(self, step: int, rows: np.ndarray[Any, Any]) -> None:
+    def rows(self, n: int) -> np.ndarray[Any, Any]:
+        """As `Sampler.rows`."""
+        if self._block is None:
+            assert self._reel is not None
+            self._block = np.empty(self._writer.options.chunk_size, self._reel.layout.row_dtype)
+        # All fields have 8 bytes, and the last two are step and episode.
+        return self._block[:n].view("f8").reshape(n, -1)[:, :-2]
+
+    def append(self, step: int, n: int) -> None:
         """As `Sampler.append`."""
-        reel = self._reel
+        reel, block = self._reel, self._block
         assert reel is not None
-        n, width = rows.shape
-        block = np.empty(n, reel.layout.row_dtype)
-        # All fields have 8 bytes.
-        block.view("f8").reshape(n, -1)[:, :width] = rows
-        counts = block.view("i8").reshape(n, -1)[:, width:]
-        counts[:, 0] = np.arange(step, step + n)
-        counts[:, 1] = self._episode
+        assert block is not None
+        block["step"][:n, 0] = np.arange(step, step + n)
+        block["episode"][:n] = self._episode
         if reel.layout.fields[0].name == "time":
-            times, interval = rows[:, 0].tolist(), self.recorder.timing.dt
-            if abs(times[0] - self._time) > interval * _TIME_TOLERANCE:
+            times, interval = block["time"], self.recorder.timing.dt
+            if abs(times[0, 0] - self._time) > interval * _TIME_TOLERANCE:
                 self._note_segment({"reason": "time"})
-            self._time = times[-1] + interval
+            self._time = times[n - 1, 0].item() + interval
         try:
-            reel.append(block)
+            reel.append(block[:n])
         finally:
             # Ctrl-C may come when some of them are in the file.
             added = reel.frames - self._taken

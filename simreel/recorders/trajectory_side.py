@@ -1,7 +1,8 @@
-"""What a trajectory holds beside its frames: parameters that changed, ends of episodes, breaks, the user's own state."""
+"""What a trajectory holds beside its frames: changes of parameters, ends of episodes, breaks, the user's own state."""
 
 from __future__ import annotations
 
+import logging
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from simreel.reel import ReelWriter
 
 __all__ = ["SideRecords"]
+
+logger = logging.getLogger("simreel")
 
 
 class SideRecords:
@@ -43,20 +46,26 @@ class SideRecords:
             is_taken_now: whether it is taken at this moment; else somebody may change them again before it is.
         """
         changed = self._watch.changes() if self._watch is not None else {}
-        if changed:
-            first = self._known + 1
-            span = [first, frame] if first < frame else None
-            self._reel.param(changed, frame=frame, value={"from": frame, "uncertain": span})
-            if span is not None and not self._has_warned:
-                self._has_warned = True
-                warnings.warn(
-                    f"{self._label}: {', '.join(changed)} of the model changed between frames {self._known} and "
-                    f"{frame}, and at which is not known. Change it in `with scene.edit_model():`, or set "
-                    "watch_model='step'",
-                    SimreelWarning,
-                    stacklevel=2,
-                )
-        self._known = frame if is_taken_now else frame - 1
+        known, self._known = self._known, frame if is_taken_now else frame - 1
+        if not changed:
+            return
+        is_certain = known + 1 >= frame
+        span = None if is_certain else [known + 1, frame]
+        self._reel.param(changed, frame=frame, value={"from": frame, "uncertain": span})
+        if not is_certain and not self._has_warned:
+            self._has_warned = True
+            self._warn(", ".join(changed), known, frame)
+
+    def _warn(self, names: str, known: int, frame: int) -> None:
+        text = (
+            f"{self._label}: {names} of the model changed between frames {known} and {frame}, and at which is not "
+            "known. Change it in `with scene.edit_model():`, or set watch_model='step'"
+        )
+        try:
+            warnings.warn(text, SimreelWarning, stacklevel=2)
+        except SimreelWarning:
+            # Warnings are errors here; but nothing is lost, and an error would end the recorder.
+            logger.warning(text)
 
     def user_state(self) -> None:
         """Records what the user keeps beside the scene, of the next frame."""

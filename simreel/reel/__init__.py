@@ -5,10 +5,9 @@ Each name is loaded on first use.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from simreel.errors import nearest
+from simreel._lazy import lazy_names
 
 if TYPE_CHECKING:
     from simreel.reel.layout import Field, Joint, Layout
@@ -31,27 +30,18 @@ __all__ = [
     "repack",
 ]
 
-_HOME = {
-    "Field": "simreel.reel.layout",
-    "Joint": "simreel.reel.layout",
-    "Layout": "simreel.reel.layout",
-    "RecoverReport": "simreel.reel.recovery",
-    "Reel": "simreel.reel.reader",
-    "ReelWriter": "simreel.reel.writer",
-    "RepackReport": "simreel.reel.repacking",
-    "layout_from_mujoco": "simreel.reel.mujoco",
-    "recover": "simreel.reel.recovery",
-    "repack": "simreel.reel.repacking",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{nearest(name, __all__)}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Field": "simreel.reel.layout",
+        "Joint": "simreel.reel.layout",
+        "Layout": "simreel.reel.layout",
+        "RecoverReport": "simreel.reel.recovery",
+        "Reel": "simreel.reel.reader",
+        "ReelWriter": "simreel.reel.writer",
+        "RepackReport": "simreel.reel.repacking",
+        "layout_from_mujoco": "simreel.reel.mujoco",
+        "recover": "simreel.reel.recovery",
+        "repack": "simreel.reel.repacking",
+    },
+)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simreel.errors import SimreelWarning
+from simreel.errors import FieldError, SimreelWarning
 
 if TYPE_CHECKING:
     from simreel.reel.frames import Frames
@@ -54,6 +53,8 @@ class Column:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
             raise ValueError("the values of a reel are decoded: an array of them is always a copy")
+        if self.field.ragged:
+            raise FieldError(f"field {self.field.name!r}", "a ragged field", "its frames make no array; take [:]")
         return np.asarray(self[:], dtype)
 
     def __getitem__(self, key: int | slice) -> Any:
@@ -61,17 +62,18 @@ class Column:
 
         Raises:
             FrameIndexError: there is no such frame.
+            FieldError: the key is neither an integer nor a slice.
             GapError: the frame is lost.
             DamagedFileError: a chunk cannot be decoded.
         """
         if isinstance(key, slice):
-            values, lost = self.read(range(len(self))[key])
+            values, lost = self.read(self._source.numbers(key))
             if lost:
                 filler = "no items" if self.field.ragged else _filler(self.field)
                 text = f"{self._source.path}: {lost} frames of field {self.field.name!r} are lost and read as {filler}"
                 warnings.warn(text, SimreelWarning, stacklevel=2)
             return values
-        frame = self._source.frame(operator.index(key))
+        frame = self._source.frame(key)
         return self._source.values(frame, [self._number])[self._number]
 
     def read(self, frames: range) -> tuple[Any, int]:
@@ -81,8 +83,8 @@ class Column:
             return values[::-1], lost
         field, at, lost = self.field, 0, 0
         out: Any = _Lists(field, len(frames)) if field.ragged else np.empty((len(frames), field.width), field.dtype)
-        for chunk, start, stop, rows in self._source.stretches(frames):
-            columns = self._source.columns(chunk, [self._number])
+        for chunk, start, stop, rows, ahead in self._source.stretches(frames):
+            columns = self._source.columns(chunk, [self._number], ahead)
             if columns is not None:
                 out[at:start] = _filler(field)
                 out[start:stop] = columns[self._number][rows]

@@ -136,8 +136,9 @@ def _open(path: Path) -> int:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         raise MissingFileError(path, "a reel to read") from None
-    except OSError as error:
-        raise ReadError(path, str(error.strerror)) from error
+    except (OSError, ValueError) as error:
+        # ValueError: a zero byte in the name.
+        raise ReadError(path, str(getattr(error, "strerror", error))) from error
 
 
 _files: weakref.WeakSet[ReelFile] = weakref.WeakSet()

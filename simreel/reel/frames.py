@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from simreel.errors import DamagedFileError, FrameIndexError, GapError
+from simreel.errors import DamagedFileError, FieldError, FrameIndexError, GapError
 from simreel.reel.chunk_table import ChunkTable, merge_spans
 from simreel.reel.record import version_text
 
@@ -28,6 +29,8 @@ class Stretch(NamedTuple):
     """The place after the last."""
     rows: slice
     """Where they are in the chunk."""
+    ahead: int
+    """So many chunks after it, one after another, hold frames of the range too."""
 
 
 class Frames:
@@ -59,16 +62,37 @@ class Frames:
         bad = [self.table.span(chunk) for chunk in range(len(self.table)) if not self.store.check(chunk)]
         return merge_spans([*bad, *self.table.missing()])
 
-    def frame(self, index: int) -> int:
+    def frame(self, index: SupportsIndex) -> int:
         """The number of a frame, from the end where it is negative.
 
         Raises:
             FrameIndexError: there is no such frame.
+            FieldError: it is no integer.
         """
-        frame = index + len(self) if index < 0 else index
+        number = self._number(index)
+        frame = number + len(self) if number < 0 else number
         if not 0 <= frame < len(self):
-            raise FrameIndexError(self.path, index, len(self), version_text(self._version))
+            raise FrameIndexError(self.path, number, len(self), version_text(self._version))
         return frame
+
+    def numbers(self, frames: slice) -> range:
+        """The numbers of the frames of a slice.
+
+        Raises:
+            FieldError: it has something else than integers, or the step 0.
+        """
+        bounds = [None if each is None else self._number(each) for each in (frames.start, frames.stop, frames.step)]
+        if bounds[2] == 0:
+            raise FieldError("frames", "a slice with the step 0", "any other step is allowed")
+        return range(len(self))[slice(*bounds)]
+
+    @staticmethod
+    def _number(given: Any) -> int:
+        try:
+            return operator.index(given)
+        except TypeError:
+            needed = "an integer or a slice is needed; take all with [:], numpy does the rest"
+            raise FieldError("frames", f"{given!r:.100}", needed) from None
 
     def values(self, frame: int, fields: Sequence[int]) -> dict[int, Any]:
         """Copies of fields of a frame, by the place of the field.
@@ -85,14 +109,14 @@ class Frames:
         row = frame - self.table.firsts[chunk]
         return {field: column[row].copy() for field, column in columns.items()}
 
-    def columns(self, chunk: int, fields: Sequence[int]) -> dict[int, Any] | None:
+    def columns(self, chunk: int, fields: Sequence[int], ahead: int = 0) -> dict[int, Any] | None:
         """Fields of a chunk as `ChunkStore.columns` gives them; None where the chunk is damaged.
 
         Raises:
             DamagedFileError: it is as it was written but cannot be decoded.
         """
         try:
-            return self.store.columns(chunk, fields)
+            return self.store.columns(chunk, fields, ahead)
         except DamagedFileError:
             if chunk in self.store.damage:
                 return None
@@ -101,10 +125,12 @@ class Frames:
     def stretches(self, frames: range) -> Iterator[Stretch]:
         """What chunks hold of a range of frames with a positive step, in order."""
         first, step = frames.start, frames.step
-        for chunk in self.table.between(first, frames.stop):
+        chunks = self.table.between(first, frames.stop)
+        for chunk in chunks:
             begin, end = self.table.span(chunk)
             start = max(0, -((first - begin) // step))
             stop = min(len(frames), -((first - end) // step))
             if start < stop:
                 row = first + start * step - begin
-                yield Stretch(chunk, start, stop, slice(row, row + (stop - start - 1) * step + 1, step))
+                rows = slice(row, row + (stop - start - 1) * step + 1, step)
+                yield Stretch(chunk, start, stop, rows, chunks[-1] - chunk if step <= end - begin else 0)

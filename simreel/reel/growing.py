@@ -37,9 +37,10 @@ class GrowingFile:
         self._old = _set_aside(path, overwrite) if os.path.lexists(path) else None
         try:
             self._file = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by `close`
-        except OSError as error:
+        except (OSError, ValueError) as error:
             self._put_back()
-            raise TargetError(path, f"cannot be made ({error.strerror})") from error
+            # ValueError: a zero byte in the name.
+            raise TargetError(path, f"cannot be made ({getattr(error, 'strerror', error)})") from error
         _lock(self._file.fileno())
         _own.add(self._file)
 
@@ -101,6 +102,8 @@ def is_being_written(path: Path) -> bool:
 def _set_aside(path: Path, overwrite: bool) -> Path:
     if path.is_dir():
         raise TargetError(path, "is a folder; give the name of a file")
+    if path.exists() and not path.is_file():
+        raise TargetError(path, "is a device or a pipe; give the name of a file")
     if not overwrite:
         raise TargetExistsError(path)
     # A link may point to nothing.

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from simreel.reel.extras import Extras
     from simreel.reel.file import ReelFile
     from simreel.reel.frames import Frames
+    from simreel.reel.layout import Layout
     from simreel.reel.reader import Reel
 
-__all__ = ["describe", "find_damage"]
+__all__ = ["describe", "find_damage", "steps_of"]
 
 
 def find_damage(file: ReelFile, records: Records, frames: Frames, extras: Extras) -> list[Damage]:
@@ -50,9 +51,6 @@ def describe(reel: Reel, frames: Frames) -> dict[str, Any]:
         for number, (values, stream) in enumerate(frames.store.sizes(chunk)):
             raw[number] += values
             stored[number] += stream
-    # Lost steps have no time.
-    times = reel.times
-    known = times[times == times]
     return {
         "path": str(reel.path),
         "size": reel.size,
@@ -65,7 +63,7 @@ def describe(reel: Reel, frames: Frames) -> dict[str, Any]:
         "chunk_size": head.chunk_size,
         "chunks": len(frames.table),
         "frames": len(frames),
-        "time": [float(known.min()), float(known.max())] if known.size else None,
+        "time": _time_span(reel, frames),
         "is_complete": reel.is_complete,
         "gaps": [list(gap) for gap in reel.gaps],
         "damage": [list(each) for each in reel.damage],
@@ -91,6 +89,28 @@ def describe(reel: Reel, frames: Frames) -> dict[str, Any]:
         "blobs": {name: reel.blobs.info(name).size for name in reel.blobs},
         "meta": head.meta,
     }
+
+
+def steps_of(layout: Layout) -> int | None:
+    """The place of the field that has the steps; None where the number of a frame is its step."""
+    for place, field in enumerate(layout.fields):
+        if field.name == "step" and not field.ragged and field.dtype.kind in "iu" and field.width:
+            return place
+    return None
+
+
+def _time_span(reel: Reel, frames: Frames) -> list[float] | None:
+    """The least time and the largest; lost steps have none."""
+    place = steps_of(reel.layout)
+    if place is None:
+        return [0.0, (len(reel) - 1) * reel.dt] if len(reel) else None
+    ends: list[int] = []
+    # A chunk at a time: a file may say that it has any number of frames.
+    for stretch in frames.stretches(range(len(reel))):
+        columns = frames.columns(stretch.chunk, [place], stretch.ahead)
+        if columns is not None:
+            ends = [min([*ends, int(columns[place].min())]), max([*ends, int(columns[place].max())])]
+    return [end * reel.dt for end in ends] or None
 
 
 def _ratio(raw: int, stored: int) -> float | None:

@@ -6,8 +6,8 @@ ragged fields     beside the row: each frame has any number of items of `width` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, cast, get_args
 
@@ -121,8 +121,8 @@ class Layout:
         Raises:
             FieldError: two fields have one name, a row is too large, or a joint does not fit `qpos` and `qvel`.
         """
-        object.__setattr__(self, "fields", tuple(self.fields))
-        object.__setattr__(self, "joints", tuple(self.joints))
+        object.__setattr__(self, "fields", _all_of(Field, "fields", self.fields))
+        object.__setattr__(self, "joints", _all_of(Joint, "joints", self.joints))
         seen: set[str] = set()
         for field in self.fields:
             if field.name in seen:
@@ -197,6 +197,18 @@ class Layout:
         """Whether there are fixed fields and all are of one dtype, so that a row is one plain array."""
         return len({field.dtype for field in self.fields if not field.ragged}) == 1
 
+    def repeated(self, times: int) -> Layout:
+        """The layout of so many rows side by side: each field, and the table of joints, is there again and again."""
+        widths = {field.name: field.width for field in self.fields}
+        return Layout(
+            tuple(replace(field, width=times * field.width) for field in self.fields),
+            tuple(
+                Joint(joint.type, joint.qposadr + number * widths["qpos"], joint.dofadr + number * widths["qvel"])
+                for number in range(times)
+                for joint in self.joints
+            ),
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The layout as JSON values; `from_json` reads it."""
         return {
@@ -249,6 +261,13 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _all_of(kind: type[Any], name: str, given: Any) -> tuple[Any, ...]:
+    found = tuple(given) if isinstance(given, Iterable) else (None,)
+    if any(type(each) is not kind for each in found):
+        raise FieldError(name, f"{given!r:.100}", f"a sequence of {kind.__name__} is needed")
+    return found
 
 
 def _integer(owner: str, name: str, value: object) -> int:

@@ -16,7 +16,7 @@ from simreel.reel.columns import Column
 from simreel.reel.extras import Extras, Sides
 from simreel.reel.file import ReelFile
 from simreel.reel.frames import Frames
-from simreel.reel.info import describe, find_damage
+from simreel.reel.info import describe, find_damage, steps_of
 from simreel.reel.opening import check_codec, check_start, read_head
 from simreel.reel.scan import Damage, Records, find_records
 from simreel.reel.store import ChunkStore
@@ -164,12 +164,12 @@ class Reel:
             GapError: a frame is lost.
             DamagedFileError: a chunk cannot be decoded.
         """
-        frames, fields = range(len(self))[start:stop], self.layout.fields
+        frames, fields = self._frames.numbers(slice(start, stop)), self.layout.fields
         fixed = [number for number, field in enumerate(fields) if not field.ragged]
         out = np.empty(len(frames), self.layout.row_dtype)
         at = 0
-        for chunk, first, last, rows in self._frames.stretches(frames):
-            columns = self._frames.columns(chunk, fixed) if first == at else None
+        for chunk, first, last, rows, ahead in self._frames.stretches(frames):
+            columns = self._frames.columns(chunk, fixed, ahead) if first == at else None
             if columns is None:
                 break
             for number in fixed:
@@ -186,14 +186,14 @@ class Reel:
 
         Where "step" has several values, one for each world: (n, worlds). NaN where the step is lost.
         """
-        steps = next((field for field in self.layout.fields if field.name == "step" and not field.ragged), None)
-        if steps is None or steps.dtype.kind not in "iu" or not steps.width:
+        steps = steps_of(self.layout)
+        if steps is None:
             return np.arange(len(self)) * self.dt
         values, lost = self.field("step").read(range(len(self)))
         times: np.ndarray[Any, Any] = values * self.dt
         for start, stop in self.gaps if lost else ():
             times[start:stop] = np.nan
-        return times[:, 0] if steps.width == 1 else times
+        return times[:, 0] if self.layout.fields[steps].width == 1 else times
 
     @property
     def params(self) -> Sides:

@@ -72,7 +72,9 @@ def pack_side(value: Any, arrays: Mapping[str, Any], what: str) -> list[bytes]:
     Raises:
         FieldError: something cannot be stored, or is too large.
     """
-    given = {name: np.asarray(array) for name, array in arrays.items()}
+    if not isinstance(arrays, Mapping) or not all(isinstance(name, str) for name in arrays):
+        raise FieldError(what, f"arrays {arrays!r:.100}", "arrays by name, which is text, are needed")
+    given = {name: _array(f"{what} {name!r}", array) for name, array in arrays.items()}
     entries = []
     for name, array in given.items():
         dtype = array.dtype.newbyteorder("<")
@@ -90,6 +92,13 @@ def pack_side(value: Any, arrays: Mapping[str, Any], what: str) -> list[bytes]:
     if at > MAX_SIDE:
         raise FieldError(what, f"{at} bytes", f"at most {MAX_SIDE} are allowed")
     return parts
+
+
+def _array(what: str, given: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise FieldError(what, f"no array ({error})", "lists in it must be of one length") from None
 
 
 def unpack_side(body: bytes, frame: int) -> Side:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -15,8 +15,8 @@ from simreel.errors import DamagedFileError
 from simreel.reel.cache import Cache
 from simreel.reel.chunk import stream_places, unpack_directory
 from simreel.reel.chunk_encoder import COUNTS
-from simreel.reel.codec import Codec, codec_for
-from simreel.reel.limits import items_bytes, raw_limit
+from simreel.reel.codec import Codec, CodecError, codec_for
+from simreel.reel.limits import MAX_CHUNK_BYTES, items_bytes, raw_limit
 
 if TYPE_CHECKING:
     from simreel.reel.chunk_table import ChunkTable
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["CACHE_BYTES", "ChunkStore", "Items"]
 
 CACHE_BYTES = 64 * 2**20
+# Chunks decoded at once where many follow, if all of them take no more than a large one: each call of numpy has more
+# values to work on then. With larger rows [bytes] it has enough.
+_TOGETHER = 16
+_SMALL_ROW = 32 * 2**10
 
 _T = TypeVar("_T")
 
@@ -73,14 +77,22 @@ class ChunkStore:
     def _codec(self) -> Codec:
         return codec_for(self._head.codec, self._head.layout, self._head.dt)
 
-    def columns(self, chunk: int, fields: Sequence[int]) -> dict[int, Any]:
+    def columns(self, chunk: int, fields: Sequence[int], ahead: int = 0) -> dict[int, Any]:
         """Fields of a chunk: by number, (n, width) array, read-only, or `Items` of a ragged one.
+
+        Args:
+            chunk: its number.
+            fields: numbers of fields.
+            ahead: so many chunks after it are asked for next.
 
         Raises:
             DamagedFileError: the chunk cannot be read.
         """
         found = {field: self._cache.get((chunk, field)) for field in fields}
         missing = [field for field, column in found.items() if column is None]
+        if missing and ahead + 1 >= _TOGETHER:
+            found |= self._decode_together(range(chunk, chunk + _TOGETHER), missing)
+            missing = [field for field, column in found.items() if column is None]
         if missing:
             decoded = self._decode(chunk, missing)
             for field, column in decoded.items():
@@ -144,7 +156,7 @@ class ChunkStore:
         needed = {*fixed, *(other for field in fixed for other in self._codec.needs(field))}
 
         def decode(view: memoryview, places: list[tuple[int, int]]) -> dict[int, Any]:
-            streams = {field: view[slice(*places[self._first_streams[field]])] for field in needed}
+            streams = self._streams(needed, view, places)
             decoded: dict[int, Any] = dict(self._codec.decode(streams, count, fixed)) if fixed else {}
             for column in decoded.values():
                 column.flags.writeable = False
@@ -159,6 +171,31 @@ class ChunkStore:
             return {field: decoded[field] for field in wanted}
 
         return self._parse(chunk, decode)
+
+    def _decode_together(self, chunks: range, wanted: Sequence[int]) -> dict[int, Any]:
+        """Has the cache hold fixed fields of chunks, and gives those of the first; none where one chunk is damaged."""
+        layout, span = self._head.layout, slice(chunks.start, chunks.stop)
+        fixed = [field for field in wanted if not layout.fields[field].ragged]
+        needed = {*fixed, *(other for field in fixed for other in self._codec.needs(field))}
+        count = self._table.counts[chunks.start]
+        nbytes = len(chunks) * count * sum(layout.fields[field].nbytes for field in needed)
+        is_small = max(nbytes, sum(self._table.lengths[span])) <= MAX_CHUNK_BYTES and layout.row_bytes <= _SMALL_ROW
+        if not fixed or not is_small or set(self._table.counts[span]) != {count}:
+            return {}
+        try:
+            streams = [self._parse(chunk, partial(self._streams, needed)) for chunk in chunks]
+            decoded = self._codec.decode_many(streams, count, fixed)
+        except (DamagedFileError, CodecError):
+            # The chunk alone tells which.
+            return {}
+        for chunk, columns in zip(chunks, decoded, strict=True):
+            for field, column in columns.items():
+                column.flags.writeable = False
+                self._cache.put((chunk, field), column)
+        return decoded[0]
+
+    def _streams(self, fields: Iterable[int], view: memoryview, places: list[tuple[int, int]]) -> dict[int, memoryview]:
+        return {field: view[slice(*places[self._first_streams[field]])] for field in fields}
 
     def _decode_items(self, number: int, count: int, counts: memoryview, items: memoryview, room: int) -> Items:
         field = self._head.layout.fields[number]

@@ -128,7 +128,7 @@ class Worker:
     def _take(self, item: Any) -> None:
         if isinstance(item, Full):
             if item.is_current:
-                self._attempt(lambda: self._write_rows(item.slot, item.slot.count))
+                self._attempt(lambda: self._write_all(item.slot))
                 item.slot.free.set()
         elif isinstance(item, End):
             self._attempt(self._finish)
@@ -159,6 +159,12 @@ class Worker:
         self._waiting = (slot.first, slot.taken) if slot.count > slot.taken else None
         return True
 
+    def _write_all(self, slot: Slot) -> None:
+        self._write_rows(slot, slot.count)
+        if slot.first + slot.taken != self.frames:
+            reason = "frames came out of order; only one thread at a time may use a writer"
+            raise WriteError(self.path, reason, self.frames)
+
     def _write_open(self) -> None:
         slot = self._ring.open
         self._write_rows(slot, slot.count)
@@ -181,7 +187,9 @@ class Worker:
         self._sink.append(record.tag, record.body, record.first)
 
     def _finish(self) -> None:
-        self._write_open()
+        slot = self._ring.open
+        if slot.first >= 0:
+            self._write_all(slot)
         self._sink.finish(self.frames, is_complete=True)
         self._sync()
         if self._sink.file.is_deleted:

@@ -7,25 +7,24 @@ import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from simreel.errors import ClosedFileError, FieldError, MaxSizeError, WriteError
 from simreel.reel import exiting
+from simreel.reel.arguments import integer, mapping, positive
 from simreel.reel.blob import BlobPacker
 from simreel.reel.chunk_encoder import ChunkEncoder
 from simreel.reel.codec import codec_for
 from simreel.reel.growing import GrowingFile
 from simreel.reel.head import Head
+from simreel.reel.layout import Layout
 from simreel.reel.limits import MAX_CHUNK_BYTES, MAX_FRAME_BYTES
 from simreel.reel.ring import Ring
 from simreel.reel.side import pack_side
 from simreel.reel.sink import OverSizeError, Sink
 from simreel.reel.worker import Flush, Record, Worker
-
-if TYPE_CHECKING:
-    from simreel.reel.layout import Layout
 
 __all__ = ["ReelWriter"]
 
@@ -87,11 +86,16 @@ class ReelWriter:
     ) -> None:
         self.path = Path(os.path.abspath(path))
         self.layout = layout
-        interval = None if fsync == "chunk" else _positive("fsync", fsync, 'a number of seconds above 0 or "chunk"')
-        encoding = codec_for(codec, layout, dt := _positive("dt", dt, "a number of seconds above 0"))
-        head = Head(layout, dt, chunk_size, encoding.name, encoding.contract, dict(meta or {})).to_bytes()
+        if not isinstance(layout, Layout):
+            raise FieldError("layout", f"{type(layout).__name__}", "a Layout is needed")
+        interval = None if fsync == "chunk" else positive("fsync", fsync, 'a number of seconds above 0 or "chunk"')
+        encoding = codec_for(codec, layout, dt := positive("dt", dt, "a number of seconds above 0"))
+        chunk_size = integer("chunk_size", chunk_size, 1, "a number of frames")
+        if max_size is not None:
+            max_size = integer("max_size", max_size, 1, "a number of bytes, or None,")
+        head = Head(layout, dt, chunk_size, encoding.name, encoding.contract, mapping("meta", meta)).to_bytes()
         self._packer = BlobPacker()
-        packed = [self._packer.pack(name, content) for name, content in (blobs or {}).items()]
+        packed = [self._packer.pack(name, content) for name, content in mapping("blobs", blobs).items()]
         self._ring = Ring(layout, chunk_size)
         file = GrowingFile(self.path, overwrite=overwrite)
         try:
@@ -351,9 +355,7 @@ class ReelWriter:
 
     def _post(self, tag: bytes, body: list[bytes], frame: int | None) -> None:
         self._check("writing a record")
-        first = self.frames if frame is None else frame
-        if not 0 <= first < 2**63:
-            raise FieldError("frame", str(frame), "0 or more is needed")
+        first = self.frames if frame is None else integer("frame", frame, 0, "the number of a frame, 0 or more,")
         record = Record(tag, body, first)
         self._ring.queue.put(record)
         if sum(map(len, body)) > _LARGE or self._ring.queue.qsize() > _MANY:
@@ -379,13 +381,3 @@ class ReelWriter:
         error = self._worker.take_error()
         if error is not None:
             raise error
-
-
-def _positive(name: str, value: Any, needed: str) -> float:
-    try:
-        number = float("nan" if isinstance(value, (bool, str)) else value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not 0 < number < np.inf:
-        raise FieldError(name, f"{value!r}", f"{needed} is needed")
-    return number

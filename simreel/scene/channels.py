@@ -57,8 +57,8 @@ class Channels(StepLoop):
                 raise SceneStateError("scene.add_channel()", f"{recorder.label} is being recorded; add channels before")
         self._channels[name] = Channel(name, func, unit, tuple(columns or ()))
 
-    def add_state(self, name: str, get: Callable[[], Any], set: Callable[[Any], object]) -> None:  # noqa: A002 - fixed
-        """Records state of your own, of controllers and random generators: with checkpoints and every `chunk_size` frames.
+    def add_state(self, name: str, get: Callable[[], Any], set: Callable[[Any], object]) -> None:
+        """Records state of your own, such as a controller's: with checkpoints, and every `chunk_size` frames of a run.
 
         Args:
             name: of the state.

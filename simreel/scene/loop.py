@@ -113,11 +113,11 @@ class StepLoop:
                 return None
             self._tick()
         else:
-            states = engine.states_ahead(n)
-            if states is None:
+            states = self._manager.rows(n)
+            if not engine.states_ahead(states):
                 return None
             try:
-                self._manager.append(step, states)
+                self._manager.append(step, n)
             finally:
                 engine.put(states[clock.step - step])
             # The last one as any other: what it leaves is derived, and checked.

@@ -242,7 +242,8 @@ class Scene(Replays, SceneFiles, Channels):
                 "start_recording", [f"rec_options is {found}: give options such as simreel.recorders.NPZFile(...)"]
             )
         if rec_options.reads_scene and data_func is None:
-            return self._manager.add(SceneSource(self), rec_options)
+            source: Any = SceneSource(self)
+            return self._manager.add(source, rec_options)
         if not callable(data_func):
             found = "missing" if data_func is None else f"{data_func!r}"
             needs = f"{type(rec_options).__name__} needs a function without arguments that returns data"

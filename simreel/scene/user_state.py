@@ -32,10 +32,11 @@ class UserStates:
         return len(self._functions)
 
     def add(self, name: str, get: Callable[[], Any], put: Callable[[Any], object]) -> None:
-        """Adds a pair.
+        """Adds a pair, and puts back what waits for it.
 
         Raises:
             OptionsError: the arguments are not what is needed, or another state has that name.
+            FieldError: what waits for it does not fit together.
         """
         if not isinstance(name, str) or not name or "/" in name:
             raise OptionsError("add_state", [f"name = {name!r}: a text without / is needed"])
@@ -81,6 +82,8 @@ def _strip(value: Any, path: str, arrays: dict[str, Array]) -> Any:
             if not isinstance(key, str) or "/" in key or key == _MARK:
                 raise FieldError(f"state {path!r}", f"the key {key!r}", "a text without / is needed")
         return {key: _strip(each, f"{path}/{key}", arrays) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strip(each, f"{path}/{place}", arrays) for place, each in enumerate(value)]
     if isinstance(value, np.generic):
         return value.item()
     if not hasattr(value, "__array__"):
@@ -95,6 +98,8 @@ def _strip(value: Any, path: str, arrays: dict[str, Array]) -> Any:
 
 
 def _fill(value: Any, path: str, arrays: Mapping[str, Array]) -> Any:
+    if isinstance(value, list):
+        return [_fill(each, f"{path}/{place}", arrays) for place, each in enumerate(value)]
     if not isinstance(value, Mapping):
         return value
     if _MARK not in value:

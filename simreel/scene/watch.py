@@ -39,7 +39,7 @@ class ModelWatch:
     def __init__(self, model: mujoco.MjModel) -> None:
         # The runs are views of its memory.
         self._model = model
-        self._arrays = {name: array for name, array in _arrays(model)}
+        self._arrays = dict(_arrays(model))
         self._runs = list(_runs(self._arrays.values()))
         # Bytes are compared 30 times as fast as arrays.
         self._copies = [run.tobytes() for run in self._runs]

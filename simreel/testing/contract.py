@@ -15,6 +15,7 @@ import numpy as np
 
 from simreel.errors import MissingExtraError, RecorderError, SimreelWarning
 from simreel.options.recorders import FileOptions
+from simreel.recorders import queue
 from simreel.testing.checks import (
     check_counts,
     check_empty,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RecorderContract"]
 
+# Much smaller than those of a run, so that few samples reach what happens at their bounds.
+_BLOCK_ROWS = 64
 # Samples of a round of the memory check: enough to stand out from the interpreter's noise, in kB at the most.
 _MEMORY_SAMPLES = 2048
 _MEMORY_BYTES = 2**22
@@ -59,8 +62,8 @@ class RecorderContract:
     A check that cannot apply is left out with `test_worlds = None`.
     """
 
-    sizes: ClassVar[Sequence[int]] = (0, 1, 2, 1023, 1024, 1025)
-    """Numbers of samples to record. Samples come in blocks of up to 1024: the counts around it are among them."""
+    sizes: ClassVar[Sequence[int]] = (0, 1, 2, _BLOCK_ROWS - 1, _BLOCK_ROWS, _BLOCK_ROWS + 1)
+    """Numbers of samples to record. Samples come in blocks, here of up to 64: the counts around it are among them."""
 
     n_envs: ClassVar[int] = 3
     """Worlds of the check with worlds."""
@@ -80,6 +83,10 @@ class RecorderContract:
     def sample(self, index: int, n_envs: int) -> Any:
         """The data of the sample with that number: index + 1/4, and with worlds a (n_envs,) array of such."""
         return index + 0.25 if not n_envs else index + 0.25 + 1000.0 * np.arange(n_envs)
+
+    @pytest.fixture(autouse=True)
+    def _small_blocks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(queue, "_BLOCK_ROWS", _BLOCK_ROWS)
 
     # The checks.
 

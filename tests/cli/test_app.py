@@ -88,7 +88,7 @@ def test_an_option_far_from_all_names_no_nearest(call):
         (["run", "a.xml", "--hz", "inf"], "--hz inf: a number above 0"),
         (["run", "a.xml", "--seed", "1.5"], "--seed 1.5: a whole number"),
         (["run", "a.xml", "--control", "zeros"], "--control zeros: random or zero is needed. Did you mean 'zero'?"),
-        (["run", "a.xml"], "give --npz, --csv or --video"),
+        (["run", "a.xml"], "give --npz, --csv, --reel, --video or --plot"),
         (["run", "a.xml", "--npz", "./a.zip"], "--npz ./a.zip: a name that ends in .npz is needed"),
         (["run", "a.xml", "--csv", "a b.npz"], "--csv a b.npz: a name that ends in .csv is needed"),
         (["recorders", "NPZFil"], "'NPZFil'"),

@@ -12,6 +12,7 @@ import pytest
 
 import simreel
 from simreel.cli import execute
+from simreel.reel import Reel
 
 # Stiff enough to blow up at its second step.
 UNSTABLE = """
@@ -46,6 +47,21 @@ def test_a_run_writes_both_files_and_a_line_for_each(call, arm, tmp_path):
         rows = list(csv.reader(file))
     assert len(rows) == 12
     assert rows[0][:2] == ["timestamp", "qpos_0"]
+
+
+def test_the_simulation_itself_is_recorded_with_reel(call, arm, tmp_path):
+    ended = call("run", arm, "--duration", "0.2", "--reel", tmp_path / "arm.reel")
+    assert ended.status == 0
+    assert ended.out[0].startswith(f"{tmp_path / 'arm.reel'}: 101 samples, 0 dropped, ")
+    with Reel.open(tmp_path / "arm.reel") as reel:
+        assert len(reel) == 101
+        assert reel.is_complete
+
+
+def test_a_reel_needs_its_suffix(call, arm, here):
+    ended = call("run", arm, "--reel", "arm.npz")
+    assert ended.status == 2
+    assert "--reel arm.npz: a name that ends in .reel is needed" in " ".join(ended.err)
 
 
 def test_controls_stay_in_their_range_and_move(call, arm, tmp_path):

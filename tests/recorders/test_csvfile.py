@@ -159,7 +159,7 @@ def test_hostile_keys_and_values_are_read_back_by_the_csv_module(tmp_path_factor
                 assert np.float64(text).tobytes() == np.float64(value).tobytes() or (value != value and text == "nan")
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 31, 32, 33, 1023, 1024, 1025, 3072])
+@pytest.mark.parametrize("n", [0, 1, 2, 31, 32, 33, 8191, 8192, 8193])
 def test_n_samples_in_are_n_rows_out(tmp_path, record, n):
     (recorder,) = record(range(n), CSVFile(tmp_path / "a.csv"))
     assert recorder.status.written == n

@@ -11,9 +11,9 @@ from simreel.errors import (
     RecorderError,
     TargetExistsError,
 )
-from simreel.recorders import NPZFile, recover
+from simreel.recorders import NPZFile, queue, recover
 
-BLOCK = 1024
+BLOCK = queue._BLOCK_ROWS
 
 
 # What the archive holds.

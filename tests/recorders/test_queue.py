@@ -1,5 +1,6 @@
 """The queue is bounded, keeps order and counts, and what it does when it is full is what was asked for."""
 
+import logging
 import threading
 import time
 
@@ -321,6 +322,7 @@ def test_raise_waits_for_room_first(still_scene, gated):
 
 @pytest.mark.parametrize("size", [1, 2, 10])
 def test_drop_oldest_never_stops_the_run_and_ends_with_the_newest(still_scene, gated, caplog, size):
+    caplog.set_level(logging.INFO, "simreel")
     scene = still_scene()
     recorder = gated(
         scene, lambda: scene.step_count, buffer_size=size, buffer_full_wait_time=0, when_full="drop_oldest"

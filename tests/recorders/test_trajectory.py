@@ -312,7 +312,7 @@ def test_functions_without_a_state_are_refused_with_what_to_give(tmp_path):
     scene = sr.Scene(engine=sr.scene.FunctionEngine(lambda: None, dt=0.1))
     scene.start_recording(TrajectoryFile(tmp_path / "run.reel"))
     scene.build()
-    with pytest.raises(SceneStateError, match="get_state=..., set_state=..."):
+    with pytest.raises(SceneStateError, match=r"get_state=\.\.\., set_state=\.\.\."):
         scene.step()
     assert not (tmp_path / "run.reel").exists()
 
@@ -324,9 +324,7 @@ def test_the_state_of_functions_is_a_field_for_each_array(tmp_path):
         now["angle"] += 0.25
         now["step"] += 1
 
-    engine = sr.scene.FunctionEngine(
-        step, dt=0.1, get_state=lambda: now, set_state=now.update, fields={"angle": "rad"}
-    )
+    engine = sr.scene.FunctionEngine(step, dt=0.1, get_state=lambda: now, set_state=now.update, fields={"angle": "rad"})
     scene = sr.Scene(engine=engine)
     scene.start_recording(TrajectoryFile(tmp_path / "run.reel"))
     scene.build()

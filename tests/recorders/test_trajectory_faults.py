@@ -42,6 +42,11 @@ def noise():
     return sr.Scene(engine=FakeEngine(state=lambda step, world: rng.random(100)))
 
 
+def keep_stepping(scene, many=1):
+    for _ in range(5000 // many):
+        scene.step(many)
+
+
 def steps_of(path):
     with Reel.open(path) as reel:
         return reel.field("step")[:].ravel().tolist(), reel.is_complete
@@ -52,9 +57,9 @@ def test_max_size_ends_the_recording_with_the_number_of_frames_that_are_kept(tmp
     path = tmp_path / "run.reel"
     recorder = noise.start_recording(TrajectoryFile(path, max_size=100_000, chunk_size=16))
     noise.build()
-    with pytest.raises(MaxSizeError, match=r"max_size=100000 bytes is reached; the first \d+ frames are kept") as caught:
-        for _ in range(1000):
-            noise.step(many)
+    told = r"max_size=100000 bytes is reached; the first \d+ frames are kept"
+    with pytest.raises(MaxSizeError, match=told) as caught:
+        keep_stepping(noise, many)
     assert path.stat().st_size <= 100_000
     kept, is_complete = steps_of(path)
     assert kept == list(range(caught.value.kept))
@@ -100,8 +105,7 @@ def test_a_full_disk_ends_the_recording_with_its_reason(tmp_path, noise, monkeyp
     noise.start_recording(TrajectoryFile(path, chunk_size=16))
     noise.build()
     with pytest.raises(WriteError, match=r"No space left on device; the first \d+ frames are kept") as caught:
-        for _ in range(5000):
-            noise.step()
+        keep_stepping(noise)
     monkeypatch.undo()
     kept, _ = steps_of(path)
     assert kept == list(range(caught.value.kept))
@@ -126,8 +130,7 @@ def test_an_error_in_a_channel_ends_the_trajectory_and_no_other_recorder(tmp_pat
     noise.start_recording(lambda: noise.step_count, sr.recorders.NPZFile(tmp_path / "n.npz"))
     noise.build()
     with pytest.raises(RecorderError, match="ended while taking the sample of step 5: ZeroDivisionError"):
-        for _ in range(20):
-            noise.step()
+        keep_stepping(noise)
     assert noise.step_count == 6
     noise.step(4)
     noise.stop_recording()
@@ -151,13 +154,20 @@ def test_an_old_file_stays_until_the_new_one_is_closed(tmp_path, noise):
 def test_a_scene_that_is_forgotten_leaves_a_whole_file(tmp_path):
     def forget():
         scene, _ = _names["swing"](tmp_path / "run.reel")
-        for _ in range(5):
-            scene.step()
+        scene.step(5)
 
+    forget()
     with pytest.warns(SimreelWarning, match=r"collected while it recorded; closed: TrajectoryFile run\.reel"):
-        forget()
         gc.collect()
     assert steps_of(tmp_path / "run.reel") == (list(range(5)), True)
+
+
+def wait_until_closed(recorder, is_forgotten):
+    is_forgotten.set()
+    deadline = time.monotonic() + 20
+    while recorder.is_alive and time.monotonic() < deadline:
+        time.sleep(0.01)
+    recorder._wait_closed()
 
 
 def test_a_scene_that_the_writing_thread_collects_is_closed_by_another(tmp_path, monkeypatch):
@@ -172,14 +182,10 @@ def test_a_scene_that_the_writing_thread_collects_is_closed_by_another(tmp_path,
         return encode(self, *args)
 
     monkeypatch.setattr(encoder, "encode", collect)
+    scene.step(3)
+    del scene
     with pytest.warns(SimreelWarning, match="collected while it recorded"):
-        scene.step(3)
-        del scene
-        is_forgotten.set()
-        deadline = time.monotonic() + 20
-        while recorder.is_alive and time.monotonic() < deadline:
-            time.sleep(0.01)
-        recorder._wait_closed()
+        wait_until_closed(recorder, is_forgotten)
     assert steps_of(tmp_path / "run.reel") == (list(range(4)), True)
 
 

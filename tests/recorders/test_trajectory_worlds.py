@@ -183,6 +183,6 @@ def test_an_edited_model_holds_for_all_worlds(quadrupeds):
             model.opt.gravity[2] = 5
         scene.step(3)
 
-    reel, scene = quadrupeds(run, 2)
+    reel, _ = quadrupeds(run, 2)
     assert [(each.frame, list(each.arrays)) for each in reel.params] == [(2, ["opt.gravity"])]
     assert (np.diff(reel.field("qvel")[:].reshape(6, 2, 18)[2:, :, 2], axis=0) > 0).all()

@@ -179,7 +179,9 @@ def script():
     def start(code, *args):
         prelude = "import os, sys, time\nimport numpy as np\nfrom simreel.reel import *\n"
         command = [sys.executable, "-W", "error", "-c", prelude + textwrap.dedent(code), *map(str, args)]
-        running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        # A stdin of its own: that of the tests may be at its end.
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        running.append(subprocess.Popen(command, text=True, **pipes))
         return running[-1]
 
     yield start

@@ -6,12 +6,14 @@ import tracemalloc
 import warnings
 import zlib
 
+import numpy as np
 import pytest
 import zstandard
 
 from simreel.errors import DamagedFileError, SimreelWarning
-from simreel.reel import Field, Layout, Reel
+from simreel.reel import Field, Layout, Reel, ReelWriter
 from simreel.reel.head import Head
+from simreel.reel.index import Trailer
 from simreel.reel.record import HEADER_SIZE, Header, Start
 
 
@@ -252,6 +254,25 @@ def test_no_damage_costs_more_memory_than_the_file_is_large(tmp_path, small, see
             _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 500_000
+
+
+@pytest.mark.parametrize("name", ["step", "x"])
+def test_to_tell_about_a_file_that_says_it_is_long_takes_no_memory(tmp_path, name):
+    with ReelWriter(tmp_path / "a.reel", Layout((Field(name, "i8", 1),)), chunk_size=65536) as writer:
+        writer.append(np.arange(5, dtype="<i8")[:, None])
+    data = (tmp_path / "a.reel").read_bytes()
+    at, _ = records(data)[-1]
+    frames = len(data) // 40 * 65536
+    trailer = Trailer.unpack(data[at + HEADER_SIZE :])._replace(frames=frames).pack()
+    (tmp_path / "a.reel").write_bytes(data[:at] + forged(at, b"TRLR", trailer))
+    with Reel.open(tmp_path / "a.reel") as reel:
+        tracemalloc.start()
+        info = reel.info()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert (info["frames"], info["gaps"]) == (frames, [[5, frames]])
+    assert info["time"] == ([0, 4] if name == "step" else [0, frames - 1])
+    assert peak < 2**20
 
 
 def test_records_and_flags_that_are_not_known_are_ignored(tmp_path, small, examine):

@@ -1,5 +1,7 @@
 """A file grows under its own name, in whole appends, and counts as being written until it is closed."""
 
+import os
+
 import pytest
 
 from simreel.errors import TargetError, TargetExistsError
@@ -86,3 +88,20 @@ def test_a_folder_is_not_overwritten(tmp_path):
         GrowingFile(tmp_path, overwrite=True)
     with pytest.raises(TargetError, match="cannot be made"):
         GrowingFile(tmp_path / "x" / "a", overwrite=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_what_is_no_file_stays_in_its_place(tmp_path, overwrite):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(TargetError, match="a device or a pipe"):
+            GrowingFile(path, overwrite=overwrite)
+    assert names(tmp_path) == ["link", "pipe"]
+
+
+def test_a_name_that_no_file_can_have_is_our_error(tmp_path):
+    with pytest.raises(TargetError, match="null byte"):
+        GrowingFile(tmp_path / "a\0b", overwrite=True)

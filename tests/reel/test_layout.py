@@ -32,7 +32,7 @@ ARM = Layout(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(layouts)
 def test_a_layout_survives_json(layout):
     assert Layout.from_json(json.loads(json.dumps(layout.to_json()))) == layout
@@ -42,7 +42,7 @@ def test_joints_survive_json():
     assert Layout.from_json(json.loads(json.dumps(ARM.to_json()))) == ARM
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(layouts)
 def test_a_row_is_packed_and_holds_the_fixed_fields_in_order(layout):
     fixed = [field for field in layout.fields if not field.ragged]
@@ -151,6 +151,25 @@ def test_joints_need_positions_and_velocities_of_float64(name):
 def test_a_wrong_joint_is_refused(values):
     with pytest.raises(FieldError, match="joint"):
         Joint(*values)
+
+
+@pytest.mark.parametrize("given", [None, Field("x", "f8", 1), ["x"], [None], 3])
+def test_what_is_no_sequence_of_fields_or_joints_is_refused(given):
+    with pytest.raises(FieldError, match="a sequence of Field"):
+        Layout(given)
+    with pytest.raises(FieldError, match="a sequence of Joint"):
+        Layout(ARM.fields, given)
+
+
+def test_rows_side_by_side_have_joints_of_their_own():
+    layout = Layout(
+        (Field("qpos", "f8", 9), Field("qvel", "f8", 8), Field("contacts", "f4", 2, ragged=True)),
+        (Joint("free", 0, 0), Joint("hinge", 8, 7)),
+    )
+    twice = layout.repeated(2)
+    assert [field.width for field in twice.fields] == [18, 16, 4]
+    assert twice.joints == (*layout.joints, Joint("free", 9, 8), Joint("hinge", 17, 15))
+    assert layout.repeated(1) == layout
 
 
 def test_keys_of_a_newer_writer_are_ignored():

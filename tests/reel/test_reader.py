@@ -12,6 +12,7 @@ import pytest
 from simreel.errors import (
     ClosedFileError,
     DamagedFileError,
+    FieldError,
     FileVersionError,
     FrameIndexError,
     GapError,
@@ -22,6 +23,7 @@ from simreel.errors import (
 )
 from simreel.reel import Field, Layout, Reel, ReelWriter
 from simreel.reel.record import Start
+from simreel.reel.store import ChunkStore
 
 PLAIN = Layout((Field("x", "f8", 2, unit="m", kind="state"), Field("n", "i4", 1)))
 COUNT = 37
@@ -70,8 +72,27 @@ def test_a_field_reads_like_an_array(path, frames, same_bits):
         assert "'x' of a.reel: 37 x 2 float64" in repr(column)
         with pytest.raises(ValueError, match="always a copy"):
             np.array(column, copy=False)
-        with pytest.raises(TypeError):
-            column["x"]
+
+
+@pytest.mark.parametrize("key", ["x", None, ..., 1.0, [1, 2], np.array([3, 4]), np.ones(COUNT, bool), (slice(3), 0)])
+def test_other_keys_are_refused_and_the_way_to_numpy_is_named(path, key):
+    with Reel.open(path) as reel:
+        with pytest.raises(FieldError, match=r"an integer or a slice .* numpy does the rest"):
+            reel.field("x")[key]
+        with pytest.raises(FieldError, match="an integer or a slice"):
+            reel.row(key)
+
+
+@pytest.mark.parametrize("key", [slice(None, None, 0), slice(0.5, 3), slice("a")])
+def test_a_slice_that_none_can_be_is_refused(path, key):
+    with Reel.open(path) as reel, pytest.raises(FieldError, match="frames"):
+        reel.field("x")[key]
+
+
+def test_a_ragged_field_is_no_array(tmp_path, mixed, make_frames, write):
+    write(tmp_path / "b.reel", mixed, make_frames(mixed, 3))
+    with Reel.open(tmp_path / "b.reel") as reel, pytest.raises(FieldError, match="'contacts'"):
+        np.asarray(reel.field("contacts"))
 
 
 def test_what_is_read_may_be_changed_and_the_next_reading_is_right(path, frames, same_bits):
@@ -389,3 +410,50 @@ def test_a_codec_that_this_release_has_not_is_named(tmp_path, change, found):
     (tmp_path / "b.reel").write_bytes(b"".join(parts))
     with pytest.raises(FileVersionError, match=found):
         Reel.open(tmp_path / "b.reel")
+
+
+@pytest.fixture
+def long(tmp_path, make_frames, write):
+    """A file of 40 chunks, so many that a reader takes several at once."""
+    frames = make_frames(PLAIN, 320)
+    write(tmp_path / "long.reel", PLAIN, frames, chunk_size=8)
+    return tmp_path / "long.reel", frames
+
+
+def test_many_chunks_read_at_once_are_as_each_alone(long, same_bits, monkeypatch):
+    path, frames = long
+    batches = []
+    together = ChunkStore._decode_together
+    monkeypatch.setattr(ChunkStore, "_decode_together", lambda self, *a: batches.append(a) or together(self, *a))
+    with Reel.open(path) as reel:
+        assert same_bits(reel.field("x")[:], frames["x"])
+        assert [chunks.start for chunks, _ in batches] == [0, 16]
+        # A view would keep the chunks beside it as well.
+        kept = {chunk: column.base for (chunk, _), column in reel._frames.store._cache._values.items()}
+        assert [kept[chunk] for chunk in range(32)] == [None] * 32
+    with Reel.open(path) as reel:
+        rows = reel.rows(3, 317)
+        assert all(same_bits(rows[name], frames[name][3:317]) for name in frames)
+        assert same_bits(reel.field("x")[::-3], frames["x"][::-3])
+
+
+def test_a_slice_of_few_frames_reads_no_more_than_their_chunks(long, same_bits):
+    path, frames = long
+    with Reel.open(path) as reel:
+        assert same_bits(reel.field("x")[::30], frames["x"][::30])
+        assert len(reel._frames.store._cache._values) == 11
+
+
+def test_a_damaged_chunk_among_many_costs_itself_alone(long, same_bits):
+    path, frames = long
+    with Reel.open(path) as reel:
+        at = reel._frames.table.offsets[20] + 40
+    raw = bytearray(path.read_bytes())
+    raw[at] ^= 1
+    path.write_bytes(raw)
+    with Reel.open(path) as reel:
+        with pytest.warns(SimreelWarning, match="8 frames"):
+            found = reel.field("x")[:]
+        assert np.isnan(found[160:168]).all()
+        assert same_bits(np.delete(found, range(160, 168), 0), np.delete(frames["x"], range(160, 168), 0))
+        assert reel.gaps == [(160, 168)]

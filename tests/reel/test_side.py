@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -18,6 +18,7 @@ arrays = hnp.arrays(
 )
 
 
+@settings(max_examples=50)
 @given(st.none() | st.text("abü"), st.dictionaries(st.text("ab./ü\0"), arrays, max_size=4), st.integers(0, 2**63))
 def test_values_and_arrays_come_back_to_the_bit(same_bits, value, arrays, frame):
     side = unpack_side(b"".join(pack_side(value, arrays, "note")), frame)
@@ -39,6 +40,12 @@ def test_arrays_of_any_order_are_stored(same_bits):
 def test_other_dtypes_are_refused_by_name(array):
     with pytest.raises(FieldError, match="param 'mass': dtype"):
         pack_side(None, {"mass": array}, "param")
+
+
+@pytest.mark.parametrize("arrays", [{1: np.zeros(2)}, {None: 1.0}, [np.zeros(2)], {"mass": [[1.0], [2.0, 3.0]]}])
+def test_what_is_no_array_with_a_name_is_refused(arrays):
+    with pytest.raises(FieldError, match="param"):
+        pack_side(None, arrays, "param")
 
 
 def body(values, more=b""):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simreel.errors import FieldError
@@ -21,6 +21,7 @@ values = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(values)
 def test_what_json_can_hold_comes_back(value):
     assert load_json(dump_json(value, "x")) == value

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from simreel.errors import WriteError
 from simreel.reel import Field, Layout, Reel, ReelWriter
 from simreel.reel.ring import Full
 from simreel.reel.worker import Flush
@@ -132,3 +133,16 @@ def test_rows_wait_no_longer_than_half_a_second(tmp_path, quiet):
             time.sleep(0.01)
         # Half a second, and the patience of a machine that is busy.
         assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("count", [3, 8])
+def test_rows_in_a_wrong_order_are_an_error_and_never_left_out_in_silence(tmp_path, count):
+    writer = ReelWriter(tmp_path / "a.reel", LAYOUT, chunk_size=4)
+    commit(writer, 1.0, 2.0)
+    writer.flush()
+    # As two threads leave it that open a slot at once.
+    writer._ring.open.first += 1
+    with pytest.raises(WriteError, match=r"one thread at a time .* first 2 frames are kept"), writer:
+        commit(writer, *range(count))
+    with Reel.open(tmp_path / "a.reel") as reel:
+        assert (len(reel), reel.is_complete) == (2, False)

@@ -185,11 +185,11 @@ def test_a_ragged_field_takes_the_last_items_it_was_given_and_none_where_it_was_
 
 
 def test_no_chunk_has_more_than_4_mib_of_values(tmp_path):
-    layout = Layout((Field("x", "u1", 2**19), Field("c", "u1", 2**20, ragged=True)))
+    layout = Layout((Field("x", "u1", 2**19), Field("c", "u1", 2**10, ragged=True)))
     with ReelWriter(tmp_path / "a.reel", layout, codec="diff1") as writer:
         for i in range(12):
             writer.next_row()[:] = i
-            writer.ragged("c", np.full((8 if i == 6 else i % 3, 2**20), i, "u1"))
+            writer.ragged("c", np.full((2**10 * (8 if i == 6 else i % 3), 2**10), i, "u1"))
             writer.commit()
     with Reel.open(tmp_path / "a.reel") as reel:
         assert reel.gaps == []
@@ -197,7 +197,7 @@ def test_no_chunk_has_more_than_4_mib_of_values(tmp_path):
         sizes = [sum(2**19 + reel.row(i)["c"].nbytes for i in range(*chunk)) for chunk in reel.chunks]
         assert max(size for size, (start, stop) in zip(sizes, reel.chunks, strict=True) if stop - start > 1) <= 2**22
         assert (reel.row(6)["c"] == 6).all()
-        assert reel.row(6)["c"].shape == (8, 2**20)
+        assert reel.row(6)["c"].shape == (2**13, 2**10)
 
 
 def test_a_frame_larger_than_a_chunk_may_be_is_a_chunk_of_its_own(tmp_path):
@@ -351,6 +351,7 @@ def test_an_existing_file_needs_overwrite_and_waits_beside_the_new_one(tmp_path)
         ({"dt": float("nan")}, FieldError, "dt"),
         ({"dt": None}, FieldError, "dt"),
         ({"dt": "fast"}, FieldError, "dt"),
+        ({"dt": 10**400}, FieldError, "dt"),
         ({"chunk_size": 0}, FieldError, "chunk_size"),
         ({"chunk_size": 2**20}, FieldError, "chunk_size"),
         ({"chunk_size": 8.0}, FieldError, "chunk_size"),
@@ -359,7 +360,11 @@ def test_an_existing_file_needs_overwrite_and_waits_beside_the_new_one(tmp_path)
         ({"fsync": "never"}, FieldError, "fsync"),
         ({"meta": {"a": float("nan")}}, FieldError, "meta"),
         ({"meta": {"a": object()}}, FieldError, "meta"),
+        ({"meta": [1]}, FieldError, "meta: list"),
         ({"blobs": {1: b""}}, FieldError, "blobs"),
+        ({"blobs": [b""]}, FieldError, "blobs: list"),
+        ({"max_size": 0}, FieldError, "max_size"),
+        ({"max_size": 1e6}, FieldError, "max_size"),
         ({"blobs": {"a": "text"}}, FieldError, "blob 'a'"),
         ({"max_size": 500}, MaxSizeError, "max_size=500 .* no frame is kept"),
     ],
@@ -368,6 +373,28 @@ def test_a_wrong_option_is_refused_before_anything_is_on_disk(tmp_path, options,
     with pytest.raises(error, match=found):
         ReelWriter(tmp_path / "a.reel", PLAIN, **options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_layout_is_refused(tmp_path):
+    with pytest.raises(FieldError, match="layout: NoneType"):
+        ReelWriter(tmp_path / "a.reel", None)
+
+
+def test_numbers_of_numpy_are_taken_for_numbers(tmp_path):
+    with ReelWriter(tmp_path / "a.reel", PLAIN, chunk_size=np.int64(4), max_size=np.int32(10**6)) as writer:
+        writer.append(np.zeros((8, 5)))
+        writer.note("x", frame=np.int64(3))
+    with Reel.open(tmp_path / "a.reel") as reel:
+        assert (reel.chunks, reel.notes[0].frame) == ([(0, 4), (4, 8)], 3)
+
+
+@pytest.mark.parametrize("frame", [-1, 1.5, "1", 2**63])
+def test_a_record_of_no_frame_is_refused_and_the_recording_goes_on(tmp_path, frame):
+    with ReelWriter(tmp_path / "a.reel", PLAIN) as writer:
+        with pytest.raises(FieldError, match="frame"):
+            writer.note("x", frame=frame)
+        writer.append(np.zeros((2, 5)))
+    assert len(read(tmp_path / "a.reel")[0]["qpos"]) == 2
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

@@ -100,10 +100,10 @@ def native_steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for name in ("skip", "states_ahead"):
         real = getattr(MuJoCoEngine, name)
 
-        def counted(engine, n, real=real):
-            result = real(engine, n)
-            taken.append(n if result is not False and result is not None else 0)
-            return result
+        def counted(engine, steps, real=real):
+            was_taken = real(engine, steps)
+            taken.append(was_taken * (steps if isinstance(steps, int) else len(steps)))
+            return was_taken
 
         monkeypatch.setattr(MuJoCoEngine, name, counted)
     return taken
@@ -238,13 +238,11 @@ def test_ctrl_c_comes_soon_and_the_run_goes_on(tmp_path) -> None:
     scene.step(1000)
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
-    start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        while time.monotonic() - start < 30:
-            scene.step(10**6)
+        scene.step(10**8)
     timer.join()
     count = scene.step_count
-    assert 1000 < count
+    assert count > 1000
     scene.step(10)
     scene.stop_recording()
     with Reel.open(tmp_path / "run.reel") as reel:

@@ -18,8 +18,8 @@ def watched() -> tuple[mujoco.MjModel, ModelWatch]:
 
 # fmt: off
 FIELDS = [
-    "qpos0", "body_mass", "body_pos", "jnt_range", "dof_damping", "geom_friction", "geom_contype", "site_pos", "cam_pos",
-    "light_pos", "mat_rgba", "actuator_gainprm", "actuator_ctrllimited", "sensor_noise", "geom_rgba",
+    "qpos0", "body_mass", "body_pos", "jnt_range", "dof_damping", "geom_friction", "geom_contype", "site_pos",
+    "cam_pos", "light_pos", "mat_rgba", "actuator_gainprm", "actuator_ctrllimited", "sensor_noise", "geom_rgba",
 ]
 # fmt: on
 

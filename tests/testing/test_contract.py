@@ -7,7 +7,6 @@ import csv
 import numpy as np
 
 from simreel.recorders import CSVFile, NPZFile
-from simreel.recorders import queue as queue_module
 from simreel.testing import RecorderContract
 
 
@@ -67,8 +66,3 @@ class TestCSVFileThatMayDrop(TestCSVFile):
 
     def make_options(self, folder):
         return CSVFile(folder / "run.csv", when_full="drop_oldest", buffer_size=2)
-
-
-def test_the_sizes_are_those_around_a_block():
-    block = queue_module._BLOCK_ROWS
-    assert {0, 1, block - 1, block, block + 1} <= set(RecorderContract.sizes)

@@ -112,7 +112,7 @@ def _film(robot: Walker, out: str) -> list[tuple[str, str, Recorder[Any]]]:
     with scene:
         options = VideoFile(filename=Path(video), hz=exact_hz(scene.dt), name=robot.name, overwrite=True)
         film = scene.start_recording(camera.render, options)
-        trajectory = scene.start_recording(TrajectoryFile(filename=Path(reel), overwrite=True))
+        trajectory = scene.start_recording(TrajectoryFile(filename=Path(reel), exact=True, overwrite=True))
         drive(scene.step, scene.data.ctrl, robot.law(), scene.dt, 0, round(_FILMED / scene.dt))
         scene.stop_recording()
     scene.destroy()

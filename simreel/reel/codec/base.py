@@ -71,6 +71,16 @@ class Codec(ABC):
         """
 
     @abstractmethod
+    def decode_many(
+        self, chunks: Sequence[Mapping[int, memoryview]], n: int, wanted: Sequence[int]
+    ) -> list[dict[int, np.ndarray[Any, Any]]]:
+        """What `decode` gives for each of several chunks of n frames, computed together: quicker where they are small.
+
+        Raises:
+            CodecError: a stream of any of them is malformed.
+        """
+
+    @abstractmethod
     def encode_ragged(self, field: Field, values: np.ndarray[Any, Any]) -> bytes:
         """The stream of a table of (count, width) values that belongs to no fixed field."""
 

@@ -38,6 +38,9 @@ class Diff1(Codec):
         }
         """What encodes and decodes each fixed field, by its place in the layout."""
 
+        self._wider: dict[int, Diff1] = {}
+        """Codecs of so many rows side by side."""
+
     def _families(self, field: Field) -> list[Family]:
         """The predictors that the columns of a field may have."""
         return [Differences(field.width)]
@@ -71,8 +74,24 @@ class Diff1(Codec):
         Raises:
             CodecError: a stream is malformed.
         """
-        decoding = _Decoding(self, streams, n)
+        decoding = _Decoding(self, {index: [stream] for index, stream in streams.items()}, n)
         return {index: decoding.values(index).T for index in wanted}
+
+    def decode_many(
+        self, chunks: Sequence[Mapping[int, memoryview]], n: int, wanted: Sequence[int]
+    ) -> list[dict[int, np.ndarray[Any, Any]]]:
+        """What `decode` gives for each of several chunks of n frames, as if they were worlds side by side.
+
+        Raises:
+            CodecError: a stream of any of them is malformed.
+        """
+        count = len(chunks)
+        if count not in self._wider:
+            self._wider[count] = type(self)(self.layout.repeated(count), self.dt)
+        decoding = _Decoding(self._wider[count], {index: [chunk[index] for chunk in chunks] for index in chunks[0]}, n)
+        # Copies: a view would keep all chunks as long as one of them.
+        parts = {index: np.split(decoding.values(index), count) for index in wanted}
+        return [{index: parts[index][number].T.copy() for index in wanted} for number in range(count)]
 
     def encode_ragged(self, field: Field, values: np.ndarray[Any, Any]) -> bytes:
         """The stream of a table of (count, width) values."""
@@ -84,13 +103,13 @@ class Diff1(Codec):
         Raises:
             CodecError: the stream is malformed.
         """
-        return _table(field).decode(stream, count, _no_operands).T
+        return _table(field).decode([stream], count, _no_operands).T
 
 
 class _Decoding:
-    """The fields of a chunk as far as they were asked for."""
+    """The fields of chunks side by side as far as they were asked for."""
 
-    def __init__(self, codec: Diff1, streams: Mapping[int, memoryview], n: int) -> None:
+    def __init__(self, codec: Diff1, streams: Mapping[int, Sequence[memoryview]], n: int) -> None:
         self._codec = codec
         self._streams = streams
         self._n = n

@@ -60,18 +60,23 @@ class FieldCoder:
                 residual[mine] = share.residual(ordered[mine], first, operands)
         return pack(Content(predictors, bits[0], residual), compressor)
 
-    def decode(self, stream: memoryview, n: int, operands: Operands) -> np.ndarray[Any, Any]:
+    def decode(self, streams: Sequence[memoryview], n: int, operands: Operands) -> np.ndarray[Any, Any]:
         """The values by column, (width, n).
+
+        Args:
+            streams: one, or several that hold an equal share of the columns each.
+            n: frames.
+            operands: gives the values of other fields.
 
         Raises:
             CodecError: the stream is malformed.
         """
         width, dtype = self.field.width, self.field.dtype
         if not n * width:
-            if len(stream):
-                raise CodecError(self.field.name, f"{len(stream)} bytes for no values")
+            if any(map(len, streams)):
+                raise CodecError(self.field.name, f"{max(map(len, streams))} bytes for no values")
             return np.empty((width, n), dtype)
-        content = unpack(self.field.name, stream, (n, width), self._dtype)
+        content = unpack(self.field.name, streams, (n, width), self._dtype)
         columns, shares = self._plan(content.predictors.tobytes())
         values = np.empty((width, n), dtype)
         if len(columns) < width:

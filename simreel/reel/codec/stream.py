@@ -8,6 +8,7 @@ Its content is, with each plane as [column][frame] without the constant columns:
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,21 +56,29 @@ def pack(content: Content, compressor: zstandard.ZstdCompressor) -> bytes:
     return b"".join([*parts, writer.flush()])
 
 
-def unpack(name: str, stream: memoryview, shape: tuple[int, int], dtype: np.dtype[Any]) -> Content:
-    """What a stream says of (n, width) values, as integers of `dtype`.
+def unpack(name: str, streams: Sequence[memoryview], shape: tuple[int, int], dtype: np.dtype[Any]) -> Content:
+    """What streams say of (n, width) values, as integers of `dtype`; each of them of an equal share of the columns.
 
     Raises:
-        CodecError: it does not hold that.
+        CodecError: one does not hold that.
     """
-    n, width = shape
-    body = _decompressed(name, stream, width * (1 + dtype.itemsize), (n - 1) * dtype.itemsize, width)
-    predictors = np.frombuffer(body, np.uint8, width)
-    first = np.frombuffer(body, dtype, width, offset=width)
-    planes = np.frombuffer(body, np.uint8, offset=width + first.nbytes)
-    varying = int(np.count_nonzero(predictors))
-    if planes.size != varying * (n - 1) * dtype.itemsize:
-        raise CodecError(name, f"{planes.size} bytes of residuals for {varying} columns that vary in {n} frames")
-    return Content(predictors, first, _residual(planes.reshape(dtype.itemsize, varying, n - 1), dtype))
+    n, width = shape[0], shape[1] // len(streams)
+    size = dtype.itemsize
+    predictors, first, planes = [], [], []
+    for stream in streams:
+        body = _decompressed(name, stream, width * (1 + size), (n - 1) * size, width)
+        predictors.append(np.frombuffer(body, np.uint8, width))
+        first.append(np.frombuffer(body, dtype, width, offset=width))
+        rest = np.frombuffer(body, np.uint8, offset=width * (1 + size))
+        varying = int(np.count_nonzero(predictors[-1]))
+        if rest.size != varying * (n - 1) * size:
+            raise CodecError(name, f"{rest.size} bytes of residuals for {varying} columns that vary in {n} frames")
+        planes.append(rest.reshape(size, varying, n - 1))
+    return Content(_joined(predictors), _joined(first), _residual(_joined(planes, 1), dtype))
+
+
+def _joined(parts: list[np.ndarray[Any, Any]], axis: int = 0) -> np.ndarray[Any, Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis)
 
 
 def _decompressed(name: str, stream: memoryview, head: int, column: int, width: int) -> bytes:
@@ -89,11 +98,10 @@ def _decompressed(name: str, stream: memoryview, head: int, column: int, width: 
 
 def _decompressor() -> zstandard.ZstdDecompressor:
     """One for each thread: to make it takes longer than to use it, and threads cannot share it."""
-    try:
-        return _of_thread.decompressor  # type: ignore[no-any-return]
-    except AttributeError:
+    if not hasattr(_of_thread, "decompressor"):
         _of_thread.decompressor = zstandard.ZstdDecompressor()
-        return _of_thread.decompressor
+    found: zstandard.ZstdDecompressor = _of_thread.decompressor
+    return found
 
 
 _of_thread = threading.local()

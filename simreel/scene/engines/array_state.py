@@ -77,9 +77,8 @@ class ArrayState:
         Raises:
             FieldError: the row does not fit.
         """
-        rows, needed = np.asarray(row, np.float64), (self._width,)
-        if self._n_envs:
-            needed = (self._n_envs, self._width // self._n_envs)
+        rows = np.asarray(row, np.float64)
+        needed = (self._n_envs, self._width // self._n_envs) if self._n_envs else (self._width,)
         if rows.shape != needed:
             raise FieldError("state", f"shape {rows.shape}", f"{needed} is needed")
         standing, end, merged = self._named(state), 0, {}

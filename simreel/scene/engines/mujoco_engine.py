@@ -193,11 +193,9 @@ class MuJoCoEngine(ModelEngine):
             self._bad[kind] = count
         return False
 
-    def states_ahead(self, n: int) -> np.ndarray[Any, Any] | None:
+    def states_ahead(self, rows: np.ndarray[Any, Any]) -> bool:
         """As `BlockEngine.states_ahead`."""
-        if self.sleeps or self.model.nplugin:
-            return None
-        return self._rollout.states(self._get_state(), n)
+        return not self.sleeps and not self.model.nplugin and self._rollout.states(self._get_state(), rows)
 
     def model_changed(self) -> None:
         """As `ModelEngine.model_changed`."""

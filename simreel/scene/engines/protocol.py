@@ -94,10 +94,14 @@ class BlockEngine(Engine, Protocol):
     def skip(self, n: int) -> bool:
         """Advances by `n` steps; False where they have to be taken one by one: then it stands where it stood."""
 
-    def states_ahead(self, n: int) -> np.ndarray[Any, Any] | None:
-        """The exact states that the next `n` steps start from, (n, values), if no input changes; it stays where it is.
+    def states_ahead(self, rows: np.ndarray[Any, Any]) -> bool:
+        """Fills rows with the exact states that the next steps start from, if no input changes; it stays where it is.
 
-        None where they have to be taken one by one.
+        Args:
+            rows: (n, values) float64, at least 2.
+
+        Returns:
+            False where the steps have to be taken one by one.
         """
 
     def put(self, state: np.ndarray[Any, Any]) -> None:

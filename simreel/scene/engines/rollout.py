@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import mujoco
-import numpy as np
-
 from simreel.scene.engines.state_parts import INTEGRATION
 
 if TYPE_CHECKING:
+    import mujoco
+    import numpy as np
     from mujoco.batch import Batch
 
 __all__ = ["Rollout"]
@@ -28,30 +27,29 @@ class Rollout:
         self._substeps = substeps
         self._batch: Batch | None = None
 
-    def states(self, state: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any] | None:
-        """The states that `n` steps start from, the first of which is given.
+    def states(self, state: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> bool:
+        """Fills `rows` with the states that as many steps start from, the first of which is given.
 
         Args:
             state: (values,) the integration state.
-            n: steps, at least 2.
+            rows: (n, values), at least 2.
 
         Returns:
-            (n, values); None where MuJoCo refuses to run without Python, or warns of something on the way.
+            False where MuJoCo refuses to run without Python, or warns of something on the way.
         """
-        rows = np.empty((n, len(state)))
-        rows[0] = state
         try:
             batch = self._ready_batch()
             batch.state[0] = state
             before = batch.warning.tobytes()
-            states = batch.rollout((n - 1) * self._substeps, record=[INTEGRATION])[INTEGRATION]
+            states = batch.rollout((len(rows) - 1) * self._substeps, record=[INTEGRATION])[INTEGRATION]
         except (ValueError, RuntimeError):
             # A callback in Python; or what will be raised again at its own step.
-            return None
+            return False
         if batch.warning.tobytes() != before:
-            return None
+            return False
+        rows[0] = state
         rows[1:] = states[0, self._substeps - 1 :: self._substeps]
-        return rows
+        return True
 
     def _ready_batch(self) -> Batch:
         from mujoco.batch import Batch

@@ -7,7 +7,6 @@ many worlds     | time of world 0, 1, ... | qpos of world 0, 1, ...  as a frame 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -42,12 +41,16 @@ class StateParts:
         signatures = (INTEGRATION & ~_OMITTED, INTEGRATION)
         self.signatures = {mujoco.mj_stateSize(model, signature): signature for signature in signatures}
         """What mj_getState is asked for, by the values of a world's row."""
-        # Not a method: it would keep what it belongs to.
-        self._world_layout = lru_cache(lambda exact: layout_from_mujoco(model, None if exact else _compact(model)))
+        self._layouts: dict[bool, Layout] = {}
+
+    def _world_layout(self, exact: bool) -> Layout:
+        if exact not in self._layouts:
+            self._layouts[exact] = layout_from_mujoco(self._model, None if exact else _compact(self._model))
+        return self._layouts[exact]
 
     def layout(self, exact: bool) -> Layout:
         """The layout of a frame: each field has the values of world 0, then those of world 1."""
-        layout: Layout = self._world_layout(exact)
+        layout = self._world_layout(exact)
         if not self._n_envs:
             return layout
         fields = tuple(replace(field, width=self._n_envs * field.width) for field in layout.fields)

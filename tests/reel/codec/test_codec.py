@@ -118,6 +118,29 @@ def test_a_chunk_is_decoded_from_its_own_streams(body, moved, check):
     assert decoded[1].tobytes() == moved(64, 19, 0.01)["qpos"].tobytes()
 
 
+@pytest.mark.parametrize("name", CODECS[:2])
+@pytest.mark.parametrize("n", [1, 2, 16, 17, 100])
+def test_chunks_decoded_together_are_as_each_alone(body, moved, wild, name, n):
+    encoder, reader = codec_for(name, body, 0.01), codec_for(name, body, 0.01)
+    still = np.repeat(moved(1, 0, 0.01), n)
+    chunks = [moved(n, 1, 0.01), wild(body, n, 2), still, moved(n, 3, 0.01, 10**9), wild(body, n, 4)]
+    streams = [dict(enumerate(map(memoryview, encoder.encode(rows)))) for rows in chunks]
+    every = range(len(body.fields))
+    for wanted in (every, [1]):
+        for rows, decoded in zip(chunks, reader.decode_many(streams, n, wanted), strict=True):
+            assert list(decoded) == list(wanted)
+            for index, values in decoded.items():
+                assert values.tobytes() == rows[body.fields[index].name].tobytes()
+
+
+def test_one_malformed_stream_spoils_those_decoded_with_it(body, moved):
+    encoder = codec_for("phys1", body, 0.01)
+    streams = [dict(enumerate(map(memoryview, encoder.encode(moved(20, seed, 0.01))))) for seed in range(3)]
+    streams[1][2] = streams[1][2][:-1]
+    with pytest.raises(CodecError, match="qvel"):
+        encoder.decode_many(streams, 20, [1])
+
+
 def test_what_a_field_needs_is_named(body):
     codec = codec_for("phys1", body, 0.01)
     place = {field.name: index for index, field in enumerate(body.fields)}

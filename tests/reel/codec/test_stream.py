@@ -52,7 +52,7 @@ def test_what_is_packed_is_unpacked(dtype, varying, n, seed):
     first = np.frombuffer(rng.bytes(len(predictors) * dtype.itemsize), dtype)
     residual = np.frombuffer(rng.bytes(varying * (n - 1) * dtype.itemsize), dtype).reshape(varying, n - 1)
     stream = pack(Content(predictors, first, residual), zstandard.ZstdCompressor(level=1))
-    got = unpack("x", memoryview(stream), (n, len(predictors)), dtype)
+    got = unpack("x", [memoryview(stream)], (n, len(predictors)), dtype)
     assert (got.predictors == predictors).all()
     assert (got.first == first).all()
     assert (got.residual == residual).all()
