@@ -39,7 +39,7 @@ class Target:
 
         Raises:
             TargetExistsError: a file of that name, or an episode of it, exists and `overwrite` is not set.
-            TargetError: the folder cannot be made or written, or the name is a folder.
+            TargetError: the folder cannot be made or written, or the name is that of a folder or a device.
         """
         try:
             self._check()
@@ -51,6 +51,9 @@ class Target:
     def _check(self) -> None:
         if self.path.is_dir():
             raise TargetError(self.path, "is a folder; give the name of a file")
+        if self.path.exists() and not self.path.is_file():
+            # It would be replaced by a file, or taken for one that can be read back.
+            raise TargetError(self.path, "is a device or a pipe; give the name of a file")
         folder = next(parent for parent in self.path.parents if parent.exists())
         if not folder.is_dir():
             raise TargetError(self.path, f"{folder} is not a folder")

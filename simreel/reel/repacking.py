@@ -124,6 +124,8 @@ def _check(target: Path, source: ReelFile, *, overwrite: bool) -> None:
         raise TargetError(target, "its folder does not exist")
     if target.is_dir():
         raise TargetError(target, "is a folder; give the name of a file")
+    if target.exists() and not target.is_file():
+        raise TargetError(target, "is a device or a pipe; give the name of a file")
     if not os.path.lexists(target):
         return
     if target.exists() and os.path.samefile(target, source.path):

@@ -42,6 +42,8 @@ def test_a_check_writes_nothing(tmp_path):
     ("path", "words"),
     [
         ("folder.npz", "is a folder"),
+        ("pipe.npz", "is a device or a pipe"),
+        ("link.npz", "is a device or a pipe"),
         ("file/a.npz", "file is not a folder"),
         ("file/x/y/a.npz", "file is not a folder"),
         (f"{'x' * 300}.npz", "name too long"),
@@ -50,6 +52,8 @@ def test_a_check_writes_nothing(tmp_path):
 )
 def test_what_cannot_be_written_is_told_with_the_path(tmp_path, path, words):
     (tmp_path / "folder.npz").mkdir()
+    os.mkfifo(tmp_path / "pipe.npz")
+    (tmp_path / "link.npz").symlink_to(tmp_path / "pipe.npz")
     (tmp_path / "file").touch()
     for overwrite in (False, True):
         with pytest.raises(TargetError, match=words) as caught:

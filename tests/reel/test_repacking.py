@@ -189,6 +189,10 @@ def test_mistakes_leave_nothing(source, tmp_path):
         repack(source, tmp_path / "x" / "b.reel")
     with pytest.raises(TargetError, match="is a folder"):
         repack(source, tmp_path, overwrite=True)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TargetError, match="is a device or a pipe"):
+        repack(source, tmp_path / "pipe", overwrite=True)
+    (tmp_path / "pipe").unlink()
     with ReelWriter(target, LAYOUT), pytest.raises(TargetError, match="a running process writes it"):
         repack(source, target, overwrite=True)
     target.unlink()
