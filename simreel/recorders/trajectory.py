@@ -49,7 +49,13 @@ class TrajectoryFileWriter(FileRecorder[TrajectoryFile]):
         """The open one; frames, written frames and bytes of those that are closed."""
 
     def build(self) -> None:
-        """Checks the target; the file is opened at the first frame, whose channels tell its layout."""
+        """Checks the target; the file is opened at the first frame, whose channels tell its layout.
+
+        Raises:
+            OptionsError: contacts of worlds are asked for.
+        """
+        if self._options.contacts and self.timing.n_envs:
+            raise OptionsError("TrajectoryFile", ["contacts: they are recorded of one world only; leave it out"])
         self.target.check()
         self.target.make_folder()
 

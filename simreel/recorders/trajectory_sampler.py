@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simreel.errors import OptionsError
 from simreel.recorders.sampler import Sampler
 from simreel.recorders.trajectory_channels import ChannelFields
 from simreel.recorders.trajectory_side import SideRecords
@@ -91,8 +90,6 @@ class TrajectorySampler(Sampler):
     def _take_first(self, step: int) -> None:
         """Opens the file, whose layout the first values of the channels fix."""
         source, options = self._source, self._writer.options
-        if options.contacts and self._n_envs:
-            raise OptionsError("TrajectoryFile", ["contacts: they are recorded of one world only; leave it out"])
         listed = source.channels()
         channels = ChannelFields(listed) if listed else None
         exact, state = self._state_layout()

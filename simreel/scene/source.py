@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from simreel.errors import SceneStateError
 from simreel.scene.engines.contacts import read_contacts
+from simreel.scene.engines.function_engine import FunctionEngine
 from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.mujoco_engine import MuJoCoEngine
+from simreel.scene.engines.protocol import Engine
 from simreel.scene.watch import ModelWatch
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from simreel.recorders.source import Channel, ParameterWatch
     from simreel.reel import Layout
-    from simreel.scene.engines.protocol import Engine
     from simreel.scene.scene import Scene
 
 __all__ = ["SceneSource"]
@@ -28,9 +29,18 @@ class SceneSource:
 
     Args:
         scene: whose state is recorded.
+
+    Raises:
+        SceneStateError: its engine gives no state.
     """
 
     def __init__(self, scene: Scene) -> None:
+        engine = scene._engine
+        if isinstance(engine, FunctionEngine) and not engine.has_state:
+            engine.layout()
+        if engine is not None and not isinstance(engine, Engine):
+            needed = "layout, read_state and write_state of simreel.scene.Engine are needed"
+            raise SceneStateError("TrajectoryFile", f"the {type(engine).__name__} gives no state to record: {needed}")
         self._scene = scene
 
     @property

@@ -310,11 +310,14 @@ def test_contacts_of_an_engine_that_has_none_are_refused(tmp_path):
 
 def test_functions_without_a_state_are_refused_with_what_to_give(tmp_path):
     scene = sr.Scene(engine=sr.scene.FunctionEngine(lambda: None, dt=0.1))
-    scene.start_recording(TrajectoryFile(tmp_path / "run.reel"))
-    scene.build()
     with pytest.raises(SceneStateError, match=r"get_state=\.\.\., set_state=\.\.\."):
-        scene.step()
-    assert not (tmp_path / "run.reel").exists()
+        scene.start_recording(TrajectoryFile(tmp_path / "run.reel"))
+    assert scene.recorders == ()
+
+
+def test_an_engine_that_gives_no_state_is_refused(tmp_path, still_scene):
+    with pytest.raises(SceneStateError, match="the StillEngine gives no state to record: layout, read_state"):
+        still_scene().start_recording(TrajectoryFile(tmp_path / "run.reel"))
 
 
 def test_the_state_of_functions_is_a_field_for_each_array(tmp_path):

@@ -171,9 +171,8 @@ def test_contacts_of_worlds_are_refused(tmp_path):
     scene = sr.Scene()
     scene.add_entity(sr.morphs.Sphere(0.1))
     scene.start_recording(TrajectoryFile(tmp_path / "run.reel", contacts=True))
-    scene.build(2)
     with pytest.raises(OptionsError, match="contacts: they are recorded of one world only"):
-        scene.step()
+        scene.build(2)
 
 
 def test_an_edited_model_holds_for_all_worlds(quadrupeds):

@@ -107,6 +107,11 @@ class FunctionEngine:
     def refresh(self) -> None:
         """Does nothing: what the functions give is the state itself."""
 
+    @property
+    def has_state(self) -> bool:
+        """Whether it was given `get_state` and `set_state`."""
+        return self._get_state is not None
+
     def layout(self, exact: bool = True) -> Layout:
         """As `Engine.layout`: a field for each array of the state.
 
