@@ -124,6 +124,10 @@ class Blobs(Mapping[str, bytes]):
         """
         return self.by_sha256(self.info(name).sha256)
 
+    def __contains__(self, name: object) -> bool:
+        # That of a Mapping would read the content.
+        return name in self._stored
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._stored)
 

@@ -86,3 +86,10 @@ def test_a_name_that_is_not_there_gives_the_nearest():
     with pytest.raises(UnknownNameError, match="no blob content"):
         blobs.by_sha256("0")
     assert blobs.get("x") is None
+
+
+def test_whether_a_name_is_there_is_told_without_reading():
+    stored = [(unpack_blob(b"".join(BlobPacker().pack("scene", b"x")))[0], 0)]
+    blobs = Blobs(stored, lambda at: pytest.fail("it was read"))
+    assert "scene" in blobs
+    assert "x" not in blobs

@@ -10,7 +10,7 @@ from simreel.errors import SceneFileError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Described", "holds", "payload", "payloads"]
+__all__ = ["Described", "payload", "payloads"]
 
 
 class Described(Protocol):
@@ -25,11 +25,6 @@ class Described(Protocol):
         """Payloads by name."""
 
 
-def holds(blobs: Mapping[str, bytes], name: str) -> bool:
-    """Whether there is a payload of that name; `in` of a Mapping would read it."""
-    return name in set(blobs)
-
-
 def payload(blobs: Mapping[str, bytes], name: str, most: int) -> bytes:
     """A payload, which is read only where it has at most so many bytes.
 
@@ -37,7 +32,7 @@ def payload(blobs: Mapping[str, bytes], name: str, most: int) -> bytes:
         SceneFileError: there is none of that name, or it is larger.
         DamagedFileError: its content is damaged.
     """
-    if not holds(blobs, name):
+    if name not in blobs:
         raise SceneFileError(name, "the file does not hold it")
     size = _size(blobs, name)
     if size > most:

@@ -11,7 +11,7 @@ from simreel.errors import DamagedFileError, OptionsError, SceneFileError, Simre
 from simreel.reel.limits import MAX_BLOB
 from simreel.scene.description.document import SCENE_NAME, SceneRecord, read_record
 from simreel.scene.description.mjb import MODEL_NAME, load_mjb
-from simreel.scene.description.payloads import holds, payload
+from simreel.scene.description.payloads import payload
 from simreel.scene.description.recorded import RecordedSources
 from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 from simreel.scene.entity import Entity
@@ -100,7 +100,7 @@ def recorded_model(
     """As `model_from`, and where the entities stand in it; `quiet` warns of nothing."""
     version = meta.get("engine_version")
     can_compile = _can_compile(record, blobs)
-    has_mjb = holds(blobs, MODEL_NAME)
+    has_mjb = MODEL_NAME in blobs
     if has_mjb and version == mujoco.__version__:
         try:
             model = load_mjb(payload(blobs, MODEL_NAME, MAX_BLOB))
