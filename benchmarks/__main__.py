@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from benchmarks import latency, memory, overhead, plots, reel, stepping, trajectory, video
+from benchmarks import latency, memory, overhead, plots, reel, replay, stepping, trajectory, video
 
 _ALL = {
     "stepping": stepping,
@@ -16,6 +16,7 @@ _ALL = {
     "plots": plots,
     "reel": reel,
     "trajectory": trajectory,
+    "replay": replay,
 }
 
 

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
         (["stepping", "--steps", "3", "--rounds", "2"], ["cartpole", "arm", "quadruped"]),
         (["overhead", "--steps", "20", "--rounds", "2", "--worlds", "2"], ["arm", "quadruped x 2"]),
         (["trajectory", "--steps", "100", "--rounds", "1", "--worlds", "2"], ["arm", "humanoid", "quadruped x 2"]),
+        (["replay", "--frames", "600", "--rounds", "2"], ["arm", "humanoid"]),
         (["latency", "--rounds", "2", "--recorders", "2"], ["reset, idle", "stop, idle"]),
         (["memory", "--steps", "20"], ["NPZFile", "CSVFile", "own append"]),
         (
