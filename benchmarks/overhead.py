@@ -25,8 +25,8 @@ Loop = Callable[[int], None]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--steps", type=int, default=2000, help="steps of a loop in a round; a quarter for worlds")
-    parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--steps", type=int, default=1000, help="steps of a loop in a round; a tenth for worlds")
+    parser.add_argument("--rounds", type=int, default=61)
     parser.add_argument("--worlds", type=int, default=64)
 
 
@@ -40,11 +40,11 @@ def run(arguments: argparse.Namespace) -> None:
     _group(
         f"quadruped x {worlds}",
         arguments,
-        max(arguments.steps // 4, 1),
+        max(arguments.steps // 10, 1),
         lambda folder, ends: _many_worlds(sr.models.path("quadruped"), worlds, folder, ends),
     )
     if importlib.util.find_spec("gymnasium") is not None:
-        _group("Ant-v5", arguments, max(arguments.steps // 4, 1), _environments)
+        _group("Ant-v5", arguments, max(arguments.steps // 10, 1), _environments)
 
 
 def _group(
