@@ -164,9 +164,9 @@ class Savez(Format):
 class _ArrayFormat(Format):
     """An array for each field, in chunks, each of which can be read alone."""
 
+    @abstractmethod
     def _arrays(self, path: Path) -> Any:
         """The arrays by name."""
-        raise NotImplementedError
 
     def read(self, path: Path, frames: Frames) -> np.ndarray[Any, Any]:
         arrays = self._arrays(path)

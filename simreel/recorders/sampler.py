@@ -52,6 +52,7 @@ class Sampler:
 
     def rows(self, n: int) -> np.ndarray[Any, Any]:
         """Where the exact states of so many samples go before `append`, (n, values) float64."""
+        # Never called: there is no `room`.
         raise NotImplementedError
 
     def append(self, step: int, n: int) -> None:
@@ -61,6 +62,7 @@ class Sampler:
             step: of the first.
             n: of the `rows`.
         """
+        # As `rows`.
         raise NotImplementedError
 
     def end_episode(self, envs_idx: WorldIds | None, step: int, reason: str) -> None:

@@ -14,7 +14,6 @@ from simreel.scene.user_state import UserStates
 if TYPE_CHECKING:
     import mujoco
 
-    from simreel.scene.engines.model_engine import ModelEngine
     from simreel.scene.engines.protocol import Engine
 
 __all__ = ["Channels"]
@@ -92,6 +91,3 @@ class Channels(StepLoop):
             engine.model_changed()
             self._manager.tell(lambda sampler: sampler.parameters_changed())
         self._manager.raise_reports()
-
-    def _mujoco_built(self, call: str) -> ModelEngine:
-        raise NotImplementedError

@@ -276,6 +276,16 @@ class StepLoop:
             raise SceneStateError(call, "the scene is not built: call scene.build() first")
         return engine
 
+    def _mujoco_built(self, call: str) -> ModelEngine:
+        self._built_engine(call)
+        return self._mujoco(call)
+
+    def _mujoco(self, call: str) -> ModelEngine:
+        engine = self._any_engine(call)
+        if not isinstance(engine, ModelEngine):
+            raise SceneStateError(call, f"the engine is a {type(engine).__name__}, not MuJoCo")
+        return engine
+
     def _reads_state(self, data_func: Callable[[], Any]) -> bool:
         """Whether a data function needs nothing that the engine derives from state and inputs."""
         del data_func

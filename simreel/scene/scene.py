@@ -382,16 +382,6 @@ class Scene(Replays, SceneFiles, Channels):
     def _note_set(self, reason: str, envs_idx: WorldIds | None) -> None:
         self._manager.tell(lambda sampler: sampler.start_segment(reason, envs_idx))
 
-    def _mujoco_built(self, call: str) -> ModelEngine:
-        self._built_engine(call)
-        return self._mujoco(call)
-
-    def _mujoco(self, call: str) -> ModelEngine:
-        engine = self._any_engine(call)
-        if not isinstance(engine, ModelEngine):
-            raise SceneStateError(call, f"the engine is a {type(engine).__name__}, not MuJoCo")
-        return engine
-
 
 @contextmanager
 def _closing(close: Callable[[], None]) -> Iterator[None]:
