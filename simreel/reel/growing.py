@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from simreel.errors import TargetError, TargetExistsError
+from simreel.reel.locks import free_name, hold, is_being_written
 
-__all__ = ["GrowingFile", "is_being_written"]
+__all__ = ["GrowingFile"]
 
 # Not on every system; the other writes a little more.
 _datasync = getattr(os, "fdatasync", os.fsync)
@@ -41,8 +40,7 @@ class GrowingFile:
             self._put_back()
             # ValueError: a zero byte in the name.
             raise TargetError(path, f"cannot be made ({getattr(error, 'strerror', error)})") from error
-        _lock(self._file.fileno())
-        _own.add(self._file)
+        hold(self._file)
 
     def append(self, parts: Sequence[Any]) -> None:
         """Writes the parts with one write.
@@ -93,12 +91,6 @@ class GrowingFile:
             os.rename(self._old, self.path)
 
 
-def is_being_written(path: Path) -> bool:
-    """Whether a running process has the file locked."""
-    with open(path, "rb") as file:
-        return not _lock(file.fileno())
-
-
 def _set_aside(path: Path, overwrite: bool) -> Path:
     if path.is_dir():
         raise TargetError(path, "is a folder; give the name of a file")
@@ -109,41 +101,9 @@ def _set_aside(path: Path, overwrite: bool) -> Path:
     # A link may point to nothing.
     if path.exists() and is_being_written(path):
         raise TargetError(path, "it is being written; give another filename or close that first")
-    old, number = path.with_name(f"{path.name}.old"), 0
-    while os.path.lexists(old):
-        number += 1
-        old = path.with_name(f"{path.name}.old.{number}")
+    old = free_name(path.with_name(f"{path.name}.old"))
     try:
         os.rename(path, old)
     except OSError as error:
         raise TargetError(path, f"cannot be renamed to {old.name} ({error.strerror})") from error
     return old
-
-
-def _lock(fd: int) -> bool:
-    """Marks an open file as being written, until it is closed; False where another process has."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return True
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        # A file system without locks.
-        return True
-    return True
-
-
-_own: weakref.WeakSet[FileIO] = weakref.WeakSet()
-
-
-def _let_go() -> None:
-    # The lock belongs to the open file, which a child shares: it would last as long as the child.
-    for file in list(_own):
-        file.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)

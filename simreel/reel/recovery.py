@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from simreel.errors import TargetError
 from simreel.reel.chunk_table import merge_spans
 from simreel.reel.file import ReelFile
-from simreel.reel.growing import is_being_written
-from simreel.reel.rewriting import CopySink, free_name, rewriting, seal
+from simreel.reel.locks import free_name, is_being_written
+from simreel.reel.rewriting import CopySink, rewriting, seal
 from simreel.reel.survey import survey
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from simreel.reel.chunk_encoder import ChunkEncoder
 from simreel.reel.chunk_table import merge_spans
 from simreel.reel.codec import codec_for
 from simreel.reel.file import ReelFile
-from simreel.reel.growing import is_being_written
 from simreel.reel.head import WRITER
 from simreel.reel.limits import MAX_CHUNK_BYTES
+from simreel.reel.locks import is_being_written
 from simreel.reel.reader import Reel
 from simreel.reel.record import VERSION
 from simreel.reel.rewriting import CopySink, rewriting, seal

@@ -14,6 +14,7 @@ from simreel.reel.file import ReelFile
 from simreel.reel.growing import GrowingFile
 from simreel.reel.index import pack_entry
 from simreel.reel.limits import MIN_RECORD
+from simreel.reel.locks import free_name
 from simreel.reel.record import HEADER_SIZE, Header
 from simreel.reel.sink import Sink
 from simreel.reel.survey import survey
@@ -21,7 +22,7 @@ from simreel.reel.survey import survey
 if TYPE_CHECKING:
     from simreel.reel.head import Head
 
-__all__ = ["CopySink", "free_name", "rewriting", "seal"]
+__all__ = ["CopySink", "rewriting", "seal"]
 
 # Bytes copied at once.
 _PIECE = 2**20
@@ -125,12 +126,3 @@ def seal(sink: CopySink, frames: int, gaps: list[tuple[int, int]], *, is_complet
     if found.damage or not found.is_closed or (found.frames, found.gaps) != (frames, gaps):
         at = found.damage[0].start if found.damage else 0
         raise DamagedFileError(sink.file.path, at, "what was just written reads back otherwise; is the disk failing?")
-
-
-def free_name(path: Path) -> Path:
-    """The path itself, or with the first number that no file has."""
-    candidate, number = path, 0
-    while os.path.lexists(candidate):
-        number += 1
-        candidate = path.with_name(f"{path.name}.{number}")
-    return candidate

@@ -5,7 +5,8 @@ import os
 import pytest
 
 from simreel.errors import TargetError, TargetExistsError
-from simreel.reel.growing import GrowingFile, is_being_written
+from simreel.reel.growing import GrowingFile
+from simreel.reel.locks import is_being_written
 
 
 def names(folder):

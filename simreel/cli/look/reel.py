@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simreel.cli.console import printable, table
 from simreel.cli.look.trajectory import tell_trajectory
 from simreel.errors import SimreelWarning
-from simreel.reel.growing import is_being_written
+from simreel.reel.locks import is_being_written
 from simreel.reel.reader import Reel
 from simreel.reel.record import MAGIC
 
