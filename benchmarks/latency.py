@@ -8,10 +8,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 import simreel as sr
 from benchmarks.measure import head_line
 from benchmarks.robots import load, robots
+
+if TYPE_CHECKING:
+    from simreel.options.recorders import FileOptions
 
 __all__ = ["add_arguments", "run"]
 
@@ -40,25 +46,47 @@ def _measure(folder: Path, count: int, rounds: int) -> dict[str, list[float]]:
         "reset without a recorder": [],
         "reset, idle": [],
         "reset, a file for each episode": [],
-        "stop, idle, files of one row": [],
+        "stop, idle, CSVFile": [],
+        "stop, idle, NPZFile: two rows to an archive": [],
+        "np.savez of as many such archives": [],
     }
+    csv, npz = sr.recorders.CSVFile, sr.recorders.NPZFile
     for index in range(rounds):
         scene.step()
         times["reset without a recorder"].append(_time(scene.reset))
-        for per_episode, name in ((False, "reset, idle"), (True, "reset, a file for each episode")):
-            for number in range(count):
-                target = folder / f"{per_episode}_{index}_{number}.npz"
-                scene.start_recording(lambda: data.qpos, sr.recorders.NPZFile(target, save_on_reset=per_episode))
-            scene.step()
-            for recorder in scene.recorders:
-                recorder.sync()
-            times[name].append(_time(scene.reset))
-            if per_episode:
-                scene.stop_recording()
-            else:
-                times["stop, idle, files of one row"].append(_time(scene.stop_recording))
+        _record(scene, [csv(folder / f"idle_{index}_{i}.csv") for i in range(count)])
+        times["reset, idle"].append(_time(scene.reset))
+        _step_and_sync(scene)
+        times["stop, idle, CSVFile"].append(_time(scene.stop_recording))
+        scene.reset()
+        _record(scene, [npz(folder / f"idle_{index}_{i}.npz") for i in range(count)])
+        times["stop, idle, NPZFile: two rows to an archive"].append(_time(scene.stop_recording))
+        scene.reset()
+        _record(scene, [npz(folder / f"{index}_{i}.npz", save_on_reset=True) for i in range(count)])
+        times["reset, a file for each episode"].append(_time(scene.reset))
+        scene.stop_recording()
+        saved = [folder / f"saved_{index}_{i}.npz" for i in range(count)]
+        times["np.savez of as many such archives"].append(_time(lambda paths=saved: _save(paths, model.nq)))
     scene.destroy()
     return times
+
+
+def _record(scene: sr.Scene, options: list[FileOptions]) -> None:
+    for each in options:
+        scene.start_recording(lambda: scene.data.qpos, each)
+    _step_and_sync(scene)
+
+
+def _step_and_sync(scene: sr.Scene) -> None:
+    scene.step()
+    for recorder in scene.recorders:
+        recorder.sync()
+
+
+def _save(paths: list[Path], nq: int) -> None:
+    for path in paths:
+        columns = {"timestamp": np.zeros(2), "step": np.zeros(2, np.int64), "episode": np.zeros(2, np.int32)}
+        np.savez(path, data=np.zeros((2, nq)), **columns)
 
 
 def _time(call: Callable[[], None]) -> float:

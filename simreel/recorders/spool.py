@@ -77,9 +77,10 @@ class Header(NamedTuple):
     @classmethod
     def unpack(cls, raw: bytes, at: int) -> Header | None:
         """The header that stands at byte `at`, or None where `raw` is none."""
-        if len(raw) != _HEADER_SIZE or cls(*_HEADER.unpack_from(raw)).pack(at) != raw:
+        if len(raw) != _HEADER_SIZE:
             return None
-        return cls(*_HEADER.unpack_from(raw))
+        crc = zlib.crc32(raw[: _HEADER.size], at & 0xFFFFFFFF)
+        return cls(*_HEADER.unpack_from(raw)) if _CRC.unpack_from(raw, _HEADER.size) == (crc,) else None
 
 
 class Rows(NamedTuple):
@@ -118,11 +119,14 @@ class SpoolReader:
         self.head: dict[str, Any] = {}
         self.columns: tuple[SpoolColumn, ...] = ()
         self._row_bytes = 0
+        self._content: bytes | None = None
         # Where a stretch starts that is not read, and where it ends, in turn.
         self._skipped = array("Q")
         self._file = open(path if fd is None else fd, "rb", buffering=0)  # noqa: SIM115 - closed by __exit__
         try:
             self.size = os.fstat(self._file.fileno()).st_size
+            if self.size <= _PIECE:
+                self._content = os.pread(self._file.fileno(), self.size, 0)
             magic = self._pread(len(MAGIC), 0)
             # A kill may have cut it.
             if not MAGIC.startswith(magic):
@@ -251,6 +255,8 @@ class SpoolReader:
         return crc
 
     def _pread(self, size: int, at: int) -> bytes:
+        if self._content is not None:
+            return self._content[at : at + size]
         return os.pread(self._file.fileno(), size, at)
 
     def _exactly(self, size: int, at: int) -> bytes:
