@@ -82,6 +82,10 @@ class Header(NamedTuple):
         crc = zlib.crc32(raw[: _HEADER.size], at & 0xFFFFFFFF)
         return cls(*_HEADER.unpack_from(raw)) if _CRC.unpack_from(raw, _HEADER.size) == (crc,) else None
 
+    def rows_at(self, offset: int) -> Rows:
+        """Its rows, with the body at that byte."""
+        return Rows(self.rows, self.first, self.stride, self.episode, offset)
+
 
 class Rows(NamedTuple):
     """A `ROWS` record: row i is that of step `first + i * stride`."""
@@ -119,7 +123,9 @@ class SpoolReader:
         self.head: dict[str, Any] = {}
         self.columns: tuple[SpoolColumn, ...] = ()
         self._row_bytes = 0
+        # A small file is read once.
         self._content: bytes | None = None
+        self._kept: list[Rows] = []
         # Where a stretch starts that is not read, and where it ends, in turn.
         self._skipped = array("Q")
         self._file = open(path if fd is None else fd, "rb", buffering=0)  # noqa: SIM115 - closed by __exit__
@@ -150,7 +156,10 @@ class SpoolReader:
 
     @property
     def records(self) -> Iterator[Rows]:
-        """The records that are whole, read from the file one by one."""
+        """The records that are whole, one by one."""
+        return self._read_records() if self._content is None else iter(self._kept)
+
+    def _read_records(self) -> Iterator[Rows]:
         at, skip = len(MAGIC), 0
         while at < self.size:
             if skip < len(self._skipped) and self._skipped[skip] == at:
@@ -162,7 +171,7 @@ class SpoolReader:
                 raise DamagedFileError(self.path, at, "the file was altered while it was read")
             body = at + _HEADER_SIZE
             if header.tag == b"ROWS":
-                yield Rows(header.rows, header.first, header.stride, header.episode, body)
+                yield header.rows_at(body)
             at = body + header.size
 
     def column(self, index: int) -> Iterator[bytes]:
@@ -195,6 +204,8 @@ class SpoolReader:
                 self._read_head(self._exactly(header.size, body), body)
             elif self._fits(header):
                 self.rows += header.rows
+                if self._content is not None:
+                    self._kept.append(header.rows_at(body))
             else:
                 self._lose(at, end, header.rows)
             at = end
