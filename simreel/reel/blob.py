@@ -89,6 +89,8 @@ def content_of(blob: Blob, payload: memoryview) -> bytes:
         ValueError: it has not.
     """
     content = bytes(payload)
+    if blob.encoding == "same":
+        raise ValueError(f"blob {blob.name!r} says that another one has its content, which is lost")
     if blob.encoding == "zstd":
         try:
             # It allocates what the frame says, whatever limit it is given.
@@ -112,7 +114,9 @@ class Blobs(Mapping[str, bytes]):
 
     def __init__(self, stored: Sequence[tuple[Blob, int]], read: Callable[[int], bytes]) -> None:
         self._stored = {blob.name: blob for blob, _ in stored}
-        self._contents = {blob.sha256: at for blob, at in stored if blob.encoding != "same"}
+        # Of several the one that has it.
+        by_worth = sorted(stored, key=lambda each: each[0].encoding != "same")
+        self._contents = {blob.sha256: at for blob, at in by_worth}
         self._read = read
 
     def __getitem__(self, name: str) -> bytes:

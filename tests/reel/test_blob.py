@@ -93,3 +93,15 @@ def test_whether_a_name_is_there_is_told_without_reading():
     blobs = Blobs(stored, lambda at: pytest.fail("it was read"))
     assert "scene" in blobs
     assert "x" not in blobs
+
+
+def test_a_content_whose_record_is_lost_is_damage_and_not_an_unknown_name():
+    packer = BlobPacker()
+    bodies = [b"".join(packer.pack(name, b"x" * 99)) for name in ("first", "second")]
+    stored = [(unpack_blob(body)[0], at) for at, body in enumerate(bodies)]
+    assert [blob.encoding for blob, _ in stored] == ["zstd", "same"]
+    left = Blobs(stored[1:], lambda at: content_of(*unpack_blob(bodies[at])))
+    with pytest.raises(ValueError, match="blob 'second' says that another one has its content, which is lost"):
+        left["second"]
+    both = Blobs(stored, lambda at: content_of(*unpack_blob(bodies[at])))
+    assert both["first"] == both["second"] == b"x" * 99
