@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Choice"]
 
 # Chunks: comparing all predictors takes several times as long as using one.
-_KEPT_FOR = 16
+_KEPT_FOR = 32
 # Frames: so many are enough to tell which residual is smaller.
 _LOOK_AT_EACH = 4
 

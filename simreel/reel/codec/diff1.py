@@ -14,7 +14,7 @@ from simreel.reel.codec.field_coder import FieldCoder
 from simreel.reel.codec.operands import Floats, clean
 
 if TYPE_CHECKING:
-    from simreel.reel.codec.family import Family
+    from simreel.reel.codec.family import Columns, Family
     from simreel.reel.layout import Field, Layout
 
 __all__ = ["Diff1"]
@@ -37,6 +37,10 @@ class Diff1(Codec):
             if not field.ragged
         }
         """What encodes and decodes each fixed field, by its place in the layout."""
+        fields = [coder.field for coder in self.coders.values()]
+        self._starts = _starts(fields)
+        self._bounds = np.cumsum([0, *(field.width for field in fields)])
+        """The first column of each field, and the end."""
 
         self._wider: dict[int, Diff1] = {}
         """Codecs of so many rows side by side."""
@@ -54,7 +58,13 @@ class Diff1(Codec):
                 known[name] = clean(np.ascontiguousarray(rows[name].T))
             return known[name]
 
-        return [coder.encode(rows[coder.field.name], operands, self._compressor) for coder in self.coders.values()]
+        columns = _varying(rows, self._starts)
+        bounds = np.searchsorted(columns, self._bounds).tolist()
+        streams = []
+        for place, coder in enumerate(self.coders.values()):
+            mine = columns[bounds[place] : bounds[place + 1]] - self._bounds[place]
+            streams.append(coder.encode(rows[coder.field.name], mine, operands, self._compressor))
+        return streams
 
     def needs(self, index: int) -> tuple[int, ...]:
         """The other fields that may be needed to decode a field, ascending."""
@@ -95,7 +105,8 @@ class Diff1(Codec):
 
     def encode_ragged(self, field: Field, values: np.ndarray[Any, Any]) -> bytes:
         """The stream of a table of (count, width) values."""
-        return _table(field).encode(values, _no_operands, self._compressor)
+        columns = _varying(np.ascontiguousarray(values), _starts([field]))
+        return _table(field).encode(values, columns, _no_operands, self._compressor)
 
     def decode_ragged(self, field: Field, stream: memoryview, count: int) -> np.ndarray[Any, Any]:
         """The (count, width) values.
@@ -128,6 +139,21 @@ class _Decoding:
         if name not in self._operands:
             self._operands[name] = clean(self.values(self._codec.layout.index(name)))
         return self._operands[name]
+
+
+def _starts(fields: Sequence[Field]) -> Columns:
+    """The first byte of each column in a row."""
+    sizes = np.repeat([field.dtype.itemsize for field in fields], [field.width for field in fields])
+    starts: Columns = np.cumsum(sizes) - sizes
+    return starts
+
+
+def _varying(rows: np.ndarray[Any, Any], starts: Columns) -> Columns:
+    """The columns that have another value than their first, of all fields at once: each alone takes as long."""
+    if len(rows) < 2 or not starts.size:
+        return np.empty(0, np.intp)
+    octets = rows.view(np.uint8).reshape(len(rows), -1)
+    return np.flatnonzero(np.logical_or.reduceat((octets[1:] != octets[0]).any(axis=0), starts))
 
 
 def _table(field: Field) -> FieldCoder:

@@ -38,16 +38,29 @@ class FieldCoder:
         self._choice = Choice(families, field.width)
         self._dtype = integer_dtype(field.dtype)
         self._plans: dict[bytes, Plan] = {}
+        self._constant = b"", b""
+        """The bits of the last frame that stood for a whole chunk, and the stream that they became."""
 
-    def encode(self, values: np.ndarray[Any, Any], operands: Operands, compressor: zstandard.ZstdCompressor) -> bytes:
-        """The stream of (n, width) values."""
+    def encode(
+        self,
+        values: np.ndarray[Any, Any],
+        columns: Columns,
+        operands: Operands,
+        compressor: zstandard.ZstdCompressor,
+    ) -> bytes:
+        """The stream of (n, width) values.
+
+        Args:
+            values: of the field.
+            columns: (k,) those that have another value than their first.
+            operands: gives the values of other fields.
+            compressor: of the stream.
+        """
         if not values.size:
             return b""
         bits = values.view(self._dtype)
-        columns = np.flatnonzero((bits[1:] != bits[0]).any(axis=0))
         if not columns.size:
-            predictors = np.full(self.field.width, CONSTANT, np.uint8)
-            return pack(Content(predictors, bits[0], np.empty((0, 0), self._dtype)), compressor)
+            return self._encode_constant(bits[0], compressor)
         table = values if len(columns) == self.field.width else values[:, columns]
         ordered, first = to_ordered(np.ascontiguousarray(table.T)), to_ordered(values[0])
         predictors = self._choice.of(columns, ordered, first, operands)
@@ -59,6 +72,14 @@ class FieldCoder:
             for share, mine in shares:
                 residual[mine] = share.residual(ordered[mine], first, operands)
         return pack(Content(predictors, bits[0], residual), compressor)
+
+    def _encode_constant(self, first: Integers, compressor: zstandard.ZstdCompressor) -> bytes:
+        raw = first.tobytes()
+        # Most stay what they were, such as forces that nobody applies.
+        if raw != self._constant[0]:
+            predictors = np.full(self.field.width, CONSTANT, np.uint8)
+            self._constant = raw, pack(Content(predictors, first, np.empty((0, 0), self._dtype)), compressor)
+        return self._constant[1]
 
     def decode(self, streams: Sequence[memoryview], n: int, operands: Operands) -> np.ndarray[Any, Any]:
         """The values by column, (width, n).

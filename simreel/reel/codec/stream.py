@@ -50,8 +50,11 @@ def pack(content: Content, compressor: zstandard.ZstdCompressor) -> bytes:
     if planes[0].size < _OWN_BLOCK:
         return compressor.compress(head + planes.tobytes())
     writer = compressor.compressobj(size=len(head) + planes.nbytes)
+    # The high planes are all zero as a rule, and need no table.
+    is_used: np.ndarray[Any, np.dtype[np.bool_]] = planes.reshape(len(planes), -1).any(axis=1)
+    used = len(planes) - int(is_used[::-1].argmax()) if is_used.any() else 0
     parts = [writer.compress(head)]
-    for plane in planes:
+    for plane in [*planes[:used], planes[used:]]:
         parts += [writer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK), writer.compress(plane.data)]
     return b"".join([*parts, writer.flush()])
 

@@ -32,10 +32,10 @@ def test_each_column_gets_what_fits_it_best():
     assert chosen(codec_for("diff1", ONE, 0.01), 1 + 0.5 * np.linspace(0, 1, 200) ** 2) == 3
 
 
-def test_a_choice_is_kept_for_sixteen_chunks():
+def test_a_choice_is_kept_for_32_chunks():
     codec = codec_for("diff1", ONE, 0.01)
     assert chosen(codec, LINE) == 2
-    assert [chosen(codec, WALK) for _ in range(17)] == [2] * 15 + [1] * 2
+    assert [chosen(codec, WALK) for _ in range(33)] == [2] * 31 + [1] * 2
 
 
 def test_a_column_that_stands_still_for_a_chunk_is_constant_there():

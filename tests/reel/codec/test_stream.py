@@ -176,3 +176,20 @@ def test_streams_of_another_number_of_frames_are_refused(body, moved):
     for n in (32, 34, 300):
         with pytest.raises(CodecError):
             codec.decode(views, n, [1])
+
+
+def test_planes_that_are_all_zero_take_next_to_nothing():
+    """Whatever the height of those that are not: none, the lowest, all of them."""
+    layout = Layout((Field("x", "i8", 8),))
+    rows = np.zeros(256, layout.row_dtype)
+    rng = np.random.default_rng(0)
+    sizes = []
+    for used in range(9):
+        rows["x"] = rng.integers(-(2 ** (8 * used - 3)), 2 ** (8 * used - 3), rows["x"].shape) if used else 7
+        rows["x"][0] = 0
+        codec = codec_for("diff1", layout, 0.01)
+        (stream,) = codec.encode(rows)
+        assert np.array_equal(codec.decode({0: memoryview(stream)}, 256, [0])[0], rows["x"])
+        sizes.append(len(stream))
+    assert sizes[0] < 300
+    assert all((used - 0.2) * 2040 < size < used * 2040 + 300 for used, size in enumerate(sizes))
