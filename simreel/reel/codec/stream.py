@@ -51,7 +51,7 @@ def pack(content: Content, compressor: zstandard.ZstdCompressor) -> bytes:
         return compressor.compress(head + planes.tobytes())
     writer = compressor.compressobj(size=len(head) + planes.nbytes)
     # The high planes are all zero as a rule, and need no table.
-    is_used: np.ndarray[Any, np.dtype[np.bool_]] = planes.reshape(len(planes), -1).any(axis=1)
+    is_used: np.ndarray[Any, np.dtype[np.bool_]] = np.any(planes, axis=(1, 2))
     used = len(planes) - int(is_used[::-1].argmax()) if is_used.any() else 0
     parts = [writer.compress(head)]
     for plane in [*planes[:used], planes[used:]]:
