@@ -13,6 +13,7 @@ from simreel.recorders.sampler import Sampler
 from simreel.recorders.trajectory_channels import ChannelFields
 from simreel.recorders.trajectory_side import SideRecords
 from simreel.reel import Field, Layout
+from simreel.reel.limits import MAX_CHUNK_BYTES
 
 if TYPE_CHECKING:
     from simreel.recorders.source import StateSource
@@ -80,7 +81,7 @@ class TrajectorySampler(Sampler):
         """The next frames at which to look at parameters, and to keep the user's own state."""
         self._block: np.ndarray[Any, Any] | None = None
         self._is_plain = False
-        """Whether frames have nothing but the exact state of one world."""
+        """Whether frames have nothing but the state."""
         self.take = self._take_first
 
     def took(self, step: int) -> bool:
@@ -112,7 +113,7 @@ class TrajectorySampler(Sampler):
         self._reel, self._side = reel, SideRecords(reel, source, self.recorder.label)
         self._segment = None
         self.reads_state = not options.contacts and all(self._reads_state(channel.func) for channel in listed)
-        self._is_plain = exact and not (self._n_envs or listed or options.contacts)
+        self._is_plain = not (listed or options.contacts)
         self.take = self._make_take(reel, state, channels)
         self.take(step)
 
@@ -146,14 +147,14 @@ class TrajectorySampler(Sampler):
             read_state(part)
             counts = next_part("step", "episode")
             if n_envs:
-                self._check_times(part[:n_envs], interval, tolerance)
+                time = part[:n_envs]
+                self._check_times(time, tolerance)
                 np.subtract(step, worlds.start, out=counts[:n_envs])
                 counts[n_envs:] = worlds.episode
             else:
                 time = part.item(0)
                 if abs(time - self._time) > tolerance:
                     self._note_segment({"reason": "time"})
-                self._time = time + interval
                 counts[0] = step
                 counts[1] = self._episode
             if channels is not None and packed is not None:
@@ -161,7 +162,8 @@ class TrajectorySampler(Sampler):
             if read_contacts is not None:
                 for name, items in read_contacts().items():
                     reel.ragged(name, items)
-            # Ctrl-C is raised after a call, not after a store: it finds all three done, or none.
+            # Ctrl-C is raised after a call, not after a store: it finds all of them done, or none.
+            self._time = time + interval
             self.last = step
             self._next = step + stride
             self._taken += 1
@@ -189,11 +191,11 @@ class TrajectorySampler(Sampler):
         if self._taken:
             self._side.segment(value)
 
-    def _check_times(self, times: np.ndarray[Any, Any], interval: float, tolerance: float) -> None:
+    def _check_times(self, times: np.ndarray[Any, Any], tolerance: float) -> None:
         jumped = np.abs(times - self._time) > tolerance
         if jumped.any():
-            self._note_segment({"reason": "time", "worlds": np.flatnonzero(jumped).tolist()})
-        self._time = times + interval
+            worlds = {"worlds": np.flatnonzero(jumped).tolist()} if self._n_envs else {}
+            self._note_segment({"reason": "time", **worlds})
 
     def _look(self) -> None:
         """Looks at what is recorded every so many frames."""
@@ -211,28 +213,29 @@ class TrajectorySampler(Sampler):
         """As `Sampler.room`."""
         if not self._is_plain or step != self._next or self.stride != 1:
             return 0
-        return self._look_at - self._taken
+        assert self._reel is not None
+        return min(self._look_at - self._taken, MAX_CHUNK_BYTES // self._reel.layout.row_bytes)
 
     def rows(self, n: int) -> np.ndarray[Any, Any]:
         """As `Sampler.rows`."""
-        if self._block is None:
-            assert self._reel is not None
-            self._block = np.empty(self._writer.options.chunk_size, self._reel.layout.row_dtype)
+        assert self._reel is not None
+        if self._block is None or len(self._block) < n:
+            self._block = np.empty(n, self._reel.layout.row_dtype)
         # All fields have 8 bytes, and the last two are step and episode.
-        return self._block[:n].view("f8").reshape(n, -1)[:, :-2]
+        return self._block[:n].view("f8").reshape(n, -1)[:, : -2 * max(1, self._n_envs)]
 
     def append(self, step: int, n: int) -> None:
         """As `Sampler.append`."""
         reel, block = self._reel, self._block
         assert reel is not None
         assert block is not None
-        block["step"][:n, 0] = np.arange(step, step + n)
-        block["episode"][:n] = self._episode
-        if reel.layout.fields[0].name == "time":
-            times, interval = block["time"], self.recorder.timing.dt
-            if abs(times[0, 0] - self._time) > interval * _TIME_TOLERANCE:
-                self._note_segment({"reason": "time"})
-            self._time = times[n - 1, 0].item() + interval
+        steps = np.arange(step, step + n)
+        block["step"][:n] = self._worlds.steps(steps) if self._n_envs else steps[:, None]
+        block["episode"][:n] = self._worlds.episode if self._n_envs else self._episode
+        interval = self.recorder.timing.dt
+        times = block["time"] if reel.layout.fields[0].name == "time" else None
+        if times is not None:
+            self._check_times(times[0], interval * _TIME_TOLERANCE)
         try:
             reel.append(block[:n])
         finally:
@@ -242,6 +245,8 @@ class TrajectorySampler(Sampler):
                 self._taken += added
                 self.last = step + added - 1
                 self._next = step + added
+                if times is not None:
+                    self._time = times[added - 1] + interval
 
     # What happens between steps.
 

@@ -26,6 +26,8 @@ __all__ = ["StepLoop"]
 
 # Of native steps at once [s]: Ctrl-C, the viewer and progress wait for so long.
 _BLOCK_TIME = 0.02
+# Steps of the first block, whose time is not known.
+_FIRST_PACE = 8
 
 
 class StepLoop:
@@ -42,7 +44,7 @@ class StepLoop:
         self._agenda = self._manager.agenda
         self._tickers: list[Ticker] = []
         self._block_engine: BlockEngine | None = None
-        self._pace = 8
+        self._pace = _FIRST_PACE
         """Steps that are taken natively at once, at most."""
         self._is_built = False
         self._is_destroyed = False
@@ -106,23 +108,28 @@ class StepLoop:
         n = int(min(most, self._pace, ahead or self._manager.room(step)))
         if n < 2:
             return 0
-        if ahead:
-            clock.step = step + n
-            if not engine.skip(n):
-                clock.step = step
+        rows = None if ahead else self._manager.rows(n)
+        mark = engine.mark()
+        if mark is None:
+            return None
+        # What comes in the way may do so at each call: the next tries do not cost much.
+        self._pace = 2
+        try:
+            if not (engine.skip(n) if rows is None else engine.run(mark, rows)):
+                engine.rewind(mark, 0)
                 return None
-            self._tick()
-        else:
-            states = self._manager.rows(n)
-            if not engine.states_ahead(states):
-                return None
-            try:
+            if rows is not None:
                 self._manager.append(step, n)
-            finally:
-                engine.put(states[clock.step - step])
-            # The last one as any other: what it leaves is derived, and checked.
-            self.step()
+            clock.step = step + n
+        except BaseException:
+            # Ctrl-C: to the first step that has no sample.
+            engine.rewind(mark, clock.step - step)
+            engine.refresh()
+            raise
         self._pace = max(2, round(n * min(8.0, _BLOCK_TIME / (time.perf_counter() - start))))
+        if self._agenda.reports:
+            self._manager.raise_reports()
+        self._tick()
         return n
 
     def _stop_at(self, step: int, error: UnstableError) -> NoReturn:

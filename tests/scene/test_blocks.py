@@ -97,21 +97,25 @@ def test_many_steps_at_once_leave_the_bits_and_the_frames_of_single_ones(tmp_pat
 def native_steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many steps were taken natively at once, each time."""
     taken = []
-    for name in ("skip", "states_ahead"):
+    for name in ("skip", "run"):
         real = getattr(MuJoCoEngine, name)
 
-        def counted(engine, steps, real=real):
-            was_taken = real(engine, steps)
-            taken.append(was_taken * (steps if isinstance(steps, int) else len(steps)))
+        def counted(engine, *arguments, real=real):
+            was_taken = real(engine, *arguments)
+            n = arguments[0] if len(arguments) == 1 else len(arguments[1])
+            # The last one of `run` is counted with the others.
+            if n > 1:
+                taken.append(was_taken * n)
             return was_taken
 
         monkeypatch.setattr(MuJoCoEngine, name, counted)
     return taken
 
 
-def test_frames_are_taken_natively_but_the_first_of_each_chunk(tmp_path, native_steps) -> None:
-    scene = sr.Scene.from_mujoco(model())
-    scene.start_recording(TrajectoryFile(tmp_path / "run.reel", chunk_size=64))
+@pytest.mark.parametrize("exact", [False, True])
+def test_frames_are_taken_natively_but_the_first_of_each_chunk(tmp_path, native_steps, exact) -> None:
+    scene = sr.Scene.from_mujoco(model(delay='delay="0.01" nsample="8"'))
+    scene.start_recording(TrajectoryFile(tmp_path / "run.reel", chunk_size=64, exact=exact))
     scene.build()
     scene.step(640)
     scene.stop_recording()
@@ -130,7 +134,7 @@ def test_steps_between_samples_are_taken_natively(tmp_path, native_steps) -> Non
 
 
 @pytest.mark.parametrize("options", [{"exact": False}, {"hz": 250}, {"contacts": True}, {"watch_model": "step"}])
-def test_what_needs_python_is_taken_one_by_one_and_the_same(tmp_path, options) -> None:
+def test_frames_of_other_options_are_the_same(tmp_path, options) -> None:
     fields = []
     for step in (one_by_one, all_at_once):
         scene = sr.Scene.from_mujoco(model())
@@ -156,17 +160,19 @@ def test_a_channel_is_asked_at_each_frame(tmp_path) -> None:
     assert asked == list(range(31))
 
 
+@pytest.mark.parametrize(("damping", "speed"), [(-5, 1), (-5, 1e6), (-0.1, 5e9)])
 @pytest.mark.parametrize("is_recorded", [False, True])
-def test_nan_within_a_block_names_its_step_and_keeps_the_frames_before(tmp_path, is_recorded) -> None:
+def test_nan_within_a_block_names_its_step_and_keeps_the_frames_before(tmp_path, is_recorded, damping, speed) -> None:
     found = []
     for step in (one_by_one, all_at_once):
         # What pushes instead of damping makes it faster and faster.
-        scene = sr.Scene.from_mujoco(mujoco.MjModel.from_xml_string(ARM_THAT_SPEEDS_UP))
+        xml = ARM_THAT_SPEEDS_UP.replace("-5", str(damping))
+        scene = sr.Scene.from_mujoco(mujoco.MjModel.from_xml_string(xml))
         path = tmp_path / f"{step.__name__}.reel"
         if is_recorded:
             scene.start_recording(TrajectoryFile(path))
         scene.build()
-        scene.data.qvel[:] = 1
+        scene.data.qvel[:] = speed
         with pytest.raises(UnstableError) as caught:
             step(scene, 5000)
         assert caught.value.step == scene.step_count > 100
@@ -213,6 +219,42 @@ def test_a_callback_in_python_is_called_at_each_step(tmp_path) -> None:
         mujoco.set_mjcb_control(None)
     scene.stop_recording()
     assert len(set(calls)) == 20
+
+
+def test_an_error_of_a_callback_comes_at_its_step_and_each_call_once() -> None:
+    found = []
+    for step in (one_by_one, all_at_once):
+        scene = sr.Scene.from_mujoco(model())
+        scene.build()
+        calls = []
+
+        def control(m, d, calls=calls):
+            calls.append(d.time)
+            if len(calls) == 6:
+                raise ValueError("no")
+
+        mujoco.set_mjcb_control(control)
+        try:
+            with pytest.raises(ValueError, match="no"):
+                step(scene, 20)
+        finally:
+            mujoco.set_mjcb_control(None)
+        found.append((scene.step_count, calls, scene.data.qpos.tobytes()))
+    assert found[0] == found[1]
+
+
+def test_warnings_of_a_block_that_was_refused_are_not_counted_twice() -> None:
+    found = []
+    for step in (one_by_one, all_at_once):
+        scene = sr.Scene.from_mujoco(mujoco.MjModel.from_xml_string(ARM_THAT_SPEEDS_UP))
+        scene.build()
+        scene.data.qvel[:] = 1e6
+        with pytest.raises(UnstableError):
+            step(scene, 5000)
+        warning = scene.data.warning
+        found.append((warning.number.tolist(), warning.lastinfo.tolist()))
+    assert found[0] == found[1]
+    assert sum(found[0][0]) == 1
 
 
 def test_an_edit_of_the_model_holds_in_the_next_block(tmp_path) -> None:

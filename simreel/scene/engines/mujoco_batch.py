@@ -13,6 +13,7 @@ from mujoco.batch import Batch, SimulationError
 from simreel.errors import FieldError, SceneStateError, UnstableError
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
+from simreel.scene.engines.rollout import Rollout, needs_python
 from simreel.scene.engines.state_parts import INTEGRATION
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ _BEFORE_ACCELERATION = frozenset({
     "ten_velocity", "actuator_length", "actuator_velocity", "cvel", "qfrc_bias", "qfrc_passive",
 })
 # fmt: on
+# The states, and how often MuJoCo has warned of what.
+_Mark = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 
 class _Batch(Batch):  # type: ignore[misc] # mujoco has no stubs
@@ -74,9 +77,10 @@ class MuJoCoBatchEngine(ModelEngine):
         mujoco.mj_getState(model, data, state, INTEGRATION)
         self.batch.state[:] = state
         self._column_table: dict[int, Sequence[slice]] = {}
+        self._rollout = Rollout(self, substeps)
         self._picture: mujoco.MjData | None = None
         self._bad = self.batch.warning[:, _BAD, 1]
-        self._was_bad = self._bad.tobytes()
+        self._was_bad: bytes = self._bad.tobytes()
         self._qpos, self._qvel, self._ctrl = (self.batch.bind(name) for name in ("qpos", "qvel", "ctrl"))
 
     def build(self, n_envs: int) -> None:
@@ -150,6 +154,30 @@ class MuJoCoBatchEngine(ModelEngine):
         if self.batch.derived:
             self.batch.forward(ids, stage=self._stage())
         self._was_bad = self._bad.tobytes()
+
+    def mark(self) -> _Mark | None:
+        """As `BlockEngine.mark`."""
+        return None if needs_python(self) else (self.batch.state.copy(), self.batch.warning.copy())
+
+    def skip(self, n: int) -> bool:
+        """As `BlockEngine.skip`."""
+        try:
+            self.batch.step(nstep=n * self._substeps)
+        except SimulationError:
+            return False
+        bad: bytes = self._bad.tobytes()
+        return bad == self._was_bad
+
+    def run(self, mark: _Mark, rows: np.ndarray[Any, Any]) -> bool:
+        """As `BlockEngine.run`."""
+        self._rollout.spread(mark[0][:, None], rows[:1])
+        return self._rollout.advance(self.batch, len(rows), rows[1:])
+
+    def rewind(self, mark: _Mark, steps: int) -> None:
+        """As `BlockEngine.rewind`."""
+        self.batch.state[:], self.batch.warning[:] = mark
+        if steps:
+            self.batch.step(nstep=steps * self._substeps)
 
     def model_changed(self) -> None:
         """As `ModelEngine.model_changed`: the batch reads the model in place of its copy from now on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +12,20 @@ import numpy as np
 from simreel.errors import FieldError, SceneStateError, UnstableError
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
-from simreel.scene.engines.rollout import Rollout
+from simreel.scene.engines.rollout import Rollout, needs_python
 from simreel.scene.engines.state_parts import INTEGRATION
 
 if TYPE_CHECKING:
+    from mujoco.batch import Batch
+
     from simreel.recorders.worlds import WorldIds
     from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
 
 __all__ = ["MuJoCoEngine"]
 
 Call = Callable[[], object]
+# The state, and how often MuJoCo has warned of what.
+_Mark = tuple[np.ndarray[Any, Any], list[int], list[int]]
 
 _BAD = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
 
@@ -41,9 +44,8 @@ class MuJoCoEngine(ModelEngine):
         self._state = np.empty(mujoco.mj_stateSize(model, INTEGRATION))
         self._signatures = self.state_parts.signatures
         self._refreshed: bytes | None = None
-        self._rollout = Rollout(model, substeps)
-        # MuJoCo's own function, so that Ctrl-C finds it done or not begun.
-        self.put = partial(mujoco.mj_setState, model, data, sig=INTEGRATION)
+        self._rollout = Rollout(self, substeps)
+        self._ahead: Batch | None = None
         self._configure()
 
     def build(self, n_envs: int) -> None:
@@ -178,24 +180,51 @@ class MuJoCoEngine(ModelEngine):
         self._configure()
         self.refresh()
 
+    def mark(self) -> _Mark | None:
+        """As `BlockEngine.mark`."""
+        if needs_python(self):
+            return None
+        warning = self.data.warning
+        return self._get_state().copy(), warning.number.tolist(), warning.lastinfo.tolist()
+
     def skip(self, n: int) -> bool:
         """As `BlockEngine.skip`."""
-        if self.sleeps:
-            return False
-        before, bad = self._get_state().copy(), self._bad.tolist()
-        with suppress(mujoco.FatalError):
+        try:
             mujoco.mj_step(self.model, self.data, n * self._substeps)
-            if self._bad.tolist() == bad:
-                return True
-        # At which step it happened shows when they are taken one by one.
-        self.put(before)
-        for kind, count in enumerate(bad):
-            self._bad[kind] = count
-        return False
+        except mujoco.FatalError:
+            return False
+        return sum(self._bad) == self._was_bad
 
-    def states_ahead(self, rows: np.ndarray[Any, Any]) -> bool:
-        """As `BlockEngine.states_ahead`."""
-        return not self.sleeps and not self.model.nplugin and self._rollout.states(self._get_state(), rows)
+    def run(self, mark: _Mark, rows: np.ndarray[Any, Any]) -> bool:
+        """As `BlockEngine.run`: a batch of one world goes ahead, which is exact where the state is all that counts."""
+        batch = self._batch_ahead()
+        batch.state[0] = mark[0]
+        self._rollout.spread(batch.state[:, None], rows[:1])
+        if not self._rollout.advance(batch, len(rows) - 1, rows[1:]):
+            return False
+        # The last step as any other: what it leaves is derived.
+        mujoco.mj_setState(self.model, self.data, batch.state[0], INTEGRATION)
+        return self.skip(1)
+
+    def rewind(self, mark: _Mark, steps: int) -> None:
+        """As `BlockEngine.rewind`."""
+        state, numbers, infos = mark
+        mujoco.mj_setState(self.model, self.data, state, INTEGRATION)
+        self.data.warning.number[:] = numbers
+        self.data.warning.lastinfo[:] = infos
+        if steps:
+            mujoco.mj_step(self.model, self.data, steps * self._substeps)
+        self._refreshed = None
+
+    def _batch_ahead(self) -> Batch:
+        # Not at the top, as in `worlds`.
+        from mujoco.batch import Batch
+
+        if self._ahead is None:
+            self._ahead = Batch(self.model, 1, nthread=1)
+        # The model itself; it is to be told anew after each change.
+        self._ahead.set_models(self.model)
+        return self._ahead
 
     def model_changed(self) -> None:
         """As `ModelEngine.model_changed`."""

@@ -91,18 +91,20 @@ class SplitEngine(Engine, Protocol):
 class BlockEngine(Engine, Protocol):
     """An engine that can take many steps at once, to the bits that one by one would give."""
 
-    def skip(self, n: int) -> bool:
-        """Advances by `n` steps; False where they have to be taken one by one: then it stands where it stood."""
+    def mark(self) -> Any:
+        """What `rewind` needs to come back here; None where steps have to be taken one by one."""
 
-    def states_ahead(self, rows: np.ndarray[Any, Any]) -> bool:
-        """Fills rows with the exact states that the next steps start from, if no input changes; it stays where it is.
+    def skip(self, n: int) -> bool:
+        """Advances by `n` steps; False where one by one would tell more: then it is to be rewound."""
+
+    def run(self, mark: Any, rows: np.ndarray[Any, Any]) -> bool:
+        """As `skip`, by as many steps as there are rows, and fills them with the states that the steps start from.
 
         Args:
-            rows: (n, values) float64, at least 2.
-
-        Returns:
-            False where the steps have to be taken one by one.
+            mark: of the state that stands.
+            rows: (n, values) float64, at least 2, in the order of the layout, exact or not by their size; with worlds
+                each field has the values of all worlds.
         """
 
-    def put(self, state: np.ndarray[Any, Any]) -> None:
-        """Goes to one of these states."""
+    def rewind(self, mark: Any, steps: int) -> None:
+        """Goes back to what was marked, and from there so many steps on, all of which are known to be good."""

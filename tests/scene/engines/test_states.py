@@ -177,8 +177,7 @@ def test_functions_without_a_state_are_told_what_to_give() -> None:
 
 def test_engines_are_what_the_protocols_say() -> None:
     assert isinstance(quadruped(0).engine, BlockEngine)
-    assert isinstance(quadruped(2).engine, Engine)
-    assert not isinstance(quadruped(2).engine, BlockEngine)
+    assert isinstance(quadruped(2).engine, BlockEngine)
     assert isinstance(FakeEngine(), Engine)
     assert isinstance(FunctionEngine(lambda: None, dt=1), Engine)
 
