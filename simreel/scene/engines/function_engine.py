@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from simreel.errors import OptionsError, SceneStateError
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from simreel.reel import Layout
     from simreel.scene.engines.array_state import ArrayState
 
-__all__ = ["FunctionEngine"]
+__all__ = ["FunctionEngine", "positive_number"]
 
 _NO_STATE = (
     "the FunctionEngine gives no state to record: "
@@ -52,12 +54,15 @@ class FunctionEngine:
         for name, function in (("step", step), ("reset", reset), ("get_state", get_state), ("set_state", set_state)):
             if not (callable(function) or (function is None and name != "step")):
                 raise OptionsError("FunctionEngine", [f"{name} = {function!r}: a function is needed"])
-        if not (isinstance(dt, float | int) and 0 < dt < float("inf")):
+        seconds = positive_number(dt)
+        if seconds is None:
             raise OptionsError("FunctionEngine", [f"dt = {dt!r}: a time greater than 0 is needed"])
         if (get_state is None) != (set_state is None):
             missing = "set_state" if set_state is None else "get_state"
             raise OptionsError("FunctionEngine", [f"{missing} is missing: get_state and set_state go together"])
-        self.dt = float(dt)
+        if not (fields is None or isinstance(fields, Mapping)):
+            raise OptionsError("FunctionEngine", [f"fields = {fields!r}: a dict of units is needed"])
+        self.dt = seconds
         self.n_envs = 0
         self.fields = dict(fields or {})
         self._step = step
@@ -89,7 +94,8 @@ class FunctionEngine:
         """Calls the user's reset, or puts the built state back.
 
         Raises:
-            SceneStateError: there is neither a reset nor a state, or it cannot be put back for some worlds only.
+            SceneStateError: there is neither a reset nor a state.
+            FieldError: the state is not what is needed to put it back for some worlds only.
         """
         if self._reset is not None:
             if not self.n_envs:
@@ -98,11 +104,13 @@ class FunctionEngine:
                 import numpy as np
 
                 self._reset(np.arange(self.n_envs) if envs_idx is None else envs_idx)
-        elif self._set_state is not None and envs_idx is None:
+        elif self._set_state is None:
+            needed = "reset=, or get_state= and set_state="
+            raise SceneStateError("scene.reset()", f"the FunctionEngine was made without it: {needed} is needed")
+        elif envs_idx is None:
             self._set_state(copy.deepcopy(self._built))
         else:
-            needed = "reset=" if envs_idx is not None else "reset=, or get_state= and set_state="
-            raise SceneStateError("scene.reset()", f"the FunctionEngine was made without it: {needed} is needed")
+            self.write_state(self._array_state().row(self._built), envs_idx)
 
     def refresh(self) -> None:
         """Does nothing: what the functions give is the state itself."""
@@ -147,3 +155,20 @@ class FunctionEngine:
 
             self._arrays = ArrayState(self._get_state(), self.n_envs, self.fields)
         return self._arrays
+
+
+def positive_number(value: Any) -> float | None:
+    """The value as a float; None where it is no finite number greater than 0.
+
+    Args:
+        value: numbers are Python's, numpy's, and arrays without axes. A bool is none.
+    """
+    if getattr(value, "ndim", None) == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if 0 < number < math.inf else None

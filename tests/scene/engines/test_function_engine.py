@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import simreel as sr
-from simreel.errors import OptionsError, SceneStateError
+from simreel.errors import FieldError, OptionsError, SceneStateError
 from simreel.scene.engines.function_engine import FunctionEngine
 
 
@@ -88,3 +88,113 @@ def test_a_unit_of_what_is_no_part_of_the_state_is_named() -> None:
     )
     with pytest.raises(OptionsError, match="'rate'"):
         engine.build(0)
+
+
+@pytest.mark.parametrize("dt", [1, 0.25, np.float32(0.25), np.int64(2), np.array(0.25)], ids=repr)
+def test_any_number_is_a_dt(dt) -> None:
+    engine = FunctionEngine(print, dt=dt)
+    assert type(engine.dt) is float
+    assert engine.dt == dt
+
+
+@pytest.mark.parametrize("dt", [True, np.True_, np.float32(np.nan), np.array(0.0), np.ones(1), 10**400], ids=repr)
+def test_a_dt_that_is_no_time_is_named(dt) -> None:
+    with pytest.raises(OptionsError, match=r"dt = .*greater than 0"):
+        FunctionEngine(print, dt=dt)
+
+
+class Walkers:
+    """Three worlds of somebody's own: places, and an integer count of steps."""
+
+    def __init__(self) -> None:
+        self.state = {"x": np.array([[0.1, 1], [2, 3], [4, 5]], np.float32), "n": np.zeros(3, np.int64)}
+
+    def step(self) -> None:
+        self.state["x"] += 1
+        self.state["n"] += 1
+
+    def get_state(self):
+        return self.state
+
+    def set_state(self, state) -> None:
+        self.state = state
+
+
+def test_single_worlds_come_back_from_the_state_at_build(tmp_path) -> None:
+    walkers = Walkers()
+    engine = FunctionEngine(walkers.step, dt=1.0, get_state=walkers.get_state, set_state=walkers.set_state)
+    start = walkers.state["x"].copy()
+    with sr.Scene(engine=engine) as scene:
+        scene.start_recording(lambda: walkers.state["n"], sr.recorders.NPZFile(tmp_path / "run.npz"))
+        scene.build(n_envs=3)
+        scene.step(3)
+        others = walkers.state["x"][[0, 2]].copy()
+        scene.reset(envs_idx=[1])
+        assert walkers.state["n"].tolist() == [3, 0, 3]
+        assert {key: value.dtype for key, value in walkers.state.items()} == {"x": np.float32, "n": np.int64}
+        assert walkers.state["x"][1].tobytes() == start[1].tobytes()
+        assert walkers.state["x"][[0, 2]].tobytes() == others.tobytes()
+        scene.step(2)
+        scene.reset(envs_idx=[False, True, True])
+        scene.step()
+        scene.reset()
+        assert walkers.state["x"].tobytes() == start.tobytes()
+    with np.load(tmp_path / "run.npz") as file:
+        np.testing.assert_array_equal(file["world_time"], file["data"])
+
+
+def test_single_worlds_of_a_state_that_has_none_are_told() -> None:
+    engine = FunctionEngine(print, dt=1.0, get_state=lambda: np.zeros(2), set_state=print)
+    engine.build(3)
+    with pytest.raises(FieldError, match=r"shape \(2,\) given, \(3, \.\.\.\) is needed, one a world"):
+        engine.reset(np.array([1]))
+
+
+@pytest.mark.parametrize(
+    ("state", "match"),
+    [
+        (np.zeros(0), r"state: shape \(0,\) given, at least one number"),
+        ({}, r"state: \{\} given, at least one number"),
+        ({"a": np.zeros((0, 3))}, "at least one number"),
+        ({1: 2.0}, "state: key 1 given, text is needed"),
+        ([[1], [1, 2]], "state 'state': rows of different lengths given"),
+        ({"a": [[1], [1, 2]]}, "state 'a': rows of different lengths given"),
+        ({"a": "text"}, "numbers are needed"),
+        (None, "object given, numbers are needed"),
+    ],
+    ids=repr,
+)
+def test_a_state_that_is_no_arrays_of_numbers_is_told(tmp_path, state, match: str) -> None:
+    engine = FunctionEngine(lambda: None, dt=1.0, get_state=lambda: state, set_state=print)
+    scene = sr.Scene(engine=engine)
+    scene.start_recording(sr.recorders.TrajectoryFile(tmp_path / "run.reel"))
+    scene.build()
+    with pytest.raises(FieldError, match=match):
+        scene.step()
+    scene.destroy()
+
+
+@pytest.mark.parametrize(
+    ("second", "match"),
+    [
+        (np.zeros(2), r"ndarray given, a dict of \['a', 'none'\] is needed"),
+        ({"a": [[1], [1, 2]], "none": []}, "state 'a': rows of different lengths given"),
+        ({"a": ["1", "2"], "none": []}, "state 'a': <U1 given, numbers are needed"),
+        ({"a": [1, 2j], "none": []}, "state 'a': complex128 given, numbers are needed"),
+    ],
+    ids=repr,
+)
+def test_a_state_that_is_not_like_the_first_is_told(second, match: str) -> None:
+    states = [{"a": np.zeros(2), "none": np.zeros(0)}] * 3
+    engine = FunctionEngine(lambda: None, dt=1.0, get_state=lambda: states.pop(0), set_state=print)
+    engine.build(0)
+    out = np.empty(2)
+    engine.read_state(out)
+    states[:] = [second]
+    with pytest.raises(FieldError, match=match):
+        engine.read_state(out)
+
+
+def test_units_that_are_no_dict_are_named() -> None:
+    with pytest.raises(OptionsError, match="fields = 5: a dict of units is needed"):
+        FunctionEngine(print, dt=1.0, fields=5)
