@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from simreel.errors import nearest
+from simreel.scene.engines.callbacks import empty_model
 
 if TYPE_CHECKING:
     from simreel.scene import Scene
@@ -72,5 +73,5 @@ class FieldSource:
 
 
 def _arrays() -> list[str]:
-    empty = mujoco.MjData(mujoco.MjModel.from_xml_string("<mujoco/>"))
+    empty = mujoco.MjData(empty_model())
     return [name for name in dir(empty) if not name.startswith("_") and isinstance(getattr(empty, name), np.ndarray)]

@@ -22,7 +22,7 @@ class FileOptions(RecorderOptions):
     """What every recorder that writes files has."""
 
     suffixes: ClassVar[tuple[str, ...]] = ()
-    positional = ("filename",)
+    positional: ClassVar[tuple[str, ...]] = ("filename",)
 
     filename: Annotated[Path, AfterValidator(_no_nul)]
     """The file to write; missing folders are made."""

@@ -151,7 +151,7 @@ class Cylinder(Primitive):
 class ModelFile(Morph):
     """What is read from a file."""
 
-    positional = ("file", "prefix")
+    positional: ClassVar[tuple[str, ...]] = ("file", "prefix")
     root_tag: ClassVar[str]
 
     file: Annotated[str, BeforeValidator(_plain_path)]
@@ -172,6 +172,8 @@ class URDF(ModelFile):
     """A model in the robot description format of ROS."""
 
     root_tag = "robot"
+
+    positional = ("file", "prefix", "fixed")
 
     fixed: bool = True
     """Weld the base link to the world. Without it the base link has a free joint."""

@@ -26,6 +26,8 @@ Pixels = Annotated[int, Field(ge=16, le=8192)]
 class PlotOptions(RecorderOptions):
     """What every live plot has: its window, and a video of it."""
 
+    positional: ClassVar[tuple[str, ...]] = ()
+
     plotter: ClassVar[str] = ""
     """What draws it: `module:Class`, imported by the window process."""
 

@@ -14,6 +14,7 @@ __all__ = ["RecorderOptions"]
 class RecorderOptions(Options):
     """What every recorder has: its rate and its queue."""
 
+    positional: ClassVar[tuple[str, ...]] = ("hz", "buffer_size", "buffer_full_wait_time", "when_full")
     reads_scene: ClassVar[bool] = False
     """Whether the scene itself is recorded, so that no data function is given."""
 

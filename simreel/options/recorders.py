@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Rational
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -47,6 +47,8 @@ class NPZFile(FileOptions):
 
     suffixes = (".npz",)
 
+    positional: ClassVar[tuple[str, ...]] = ("filename", "compression", "overwrite", "save_on_reset")
+
     compression: Literal["none", "deflate"] = "none"
     """Whether the members of the archive are compressed when it is closed: 25 times slower for a few per cent."""
 
@@ -55,6 +57,8 @@ class CSVFile(FileOptions):
     """Records to a CSV file that can be followed while it grows."""
 
     suffixes = (".csv",)
+
+    positional: ClassVar[tuple[str, ...]] = ("filename", "header", "save_every_write", "overwrite", "save_on_reset")
 
     header: tuple[str, ...] | None = None
     """Names of the value columns. None: the keys, with indices for arrays."""
@@ -77,6 +81,20 @@ class VideoFile(FileOptions):
     """Records frames to a video that plays after a kill: .mp4, .mkv, .webm or .gif."""
 
     suffixes = (".mp4", ".mkv", ".webm", ".gif")
+
+    positional: ClassVar[tuple[str, ...]] = (
+        "filename",
+        "fps",
+        "name",
+        "codec",
+        "bitrate",
+        "crf",
+        "codec_options",
+        "scale",
+        "worlds",
+        "overwrite",
+        "save_on_reset",
+    )
 
     buffer_size: int = Field(8, ge=0)
     """Frames that may wait to be encoded; 0 sets no bound but `buffer_bytes`."""

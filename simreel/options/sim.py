@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,8 @@ class SimOptions(Options):
 
     What is None comes from the first MJCF or URDF of the scene (its whole `<option>`), else from MuJoCo's defaults.
     """
+
+    positional: ClassVar[tuple[str, ...]] = ("dt", "substeps", "gravity", "integrator")
 
     dt: Annotated[float, Field(gt=0)] | None = None
     """Time that one `scene.step()` advances [s]; the physics timestep is `dt / substeps`. None: the timestep of the

@@ -16,6 +16,18 @@ class TrajectoryFile(FileOptions):
     """Records the scene itself, to seek and to go on from any frame: `start_recording(TrajectoryFile("run.reel"))`."""
 
     suffixes = (".reel",)
+    positional: ClassVar[tuple[str, ...]] = (
+        "filename",
+        "exact",
+        "chunk_size",
+        "max_size",
+        "embed",
+        "contacts",
+        "watch_model",
+        "fsync",
+        "overwrite",
+        "save_on_reset",
+    )
     reads_scene: ClassVar[bool] = True
 
     exact: bool | None = None

@@ -132,12 +132,16 @@ class RecorderManager:
     """
 
     def _sample_due(self, step: int) -> None:
-        for sampler in self._active:
-            if step % sampler.stride == 0:
-                try:
-                    sampler.take(step)
-                except Exception as error:  # noqa: BLE001 - a data function may raise anything
-                    self._fail(sampler, step, error)
+        self._clock.is_sampling = True
+        try:
+            for sampler in self._active:
+                if step % sampler.stride == 0:
+                    try:
+                        sampler.take(step)
+                    except Exception as error:  # noqa: BLE001 - a data function may raise anything
+                        self._fail(sampler, step, error)
+        finally:
+            self._clock.is_sampling = False
         self._clock.step = step + 1
         self._plan(step + 1)
         if len(self._active) == 1:
@@ -150,6 +154,7 @@ class RecorderManager:
         def sample(step: int) -> None:
             # First: a data function that starts, stops, pauses or resumes a recorder plans anew.
             agenda.next_step = step + stride
+            clock.is_sampling = True
             try:
                 take(step)
             except Exception as error:  # noqa: BLE001 - as in _sample_due
@@ -158,6 +163,8 @@ class RecorderManager:
                 # Ctrl-C: the step is not taken, and the next one is this one again.
                 self._plan(step)
                 raise
+            finally:
+                clock.is_sampling = False
             clock.step = step + 1
             if agenda.reports:
                 agenda.next_step = -1
@@ -327,11 +334,15 @@ class RecorderManager:
         if not due:
             return
         self._refresh()
-        for sampler in due:
-            try:
-                sampler.take(step)
-            except Exception as error:  # noqa: BLE001 - as in sample
-                self._fail(sampler, step, error)
+        self._clock.is_sampling = True
+        try:
+            for sampler in due:
+                try:
+                    sampler.take(step)
+                except Exception as error:  # noqa: BLE001 - as in sample
+                    self._fail(sampler, step, error)
+        finally:
+            self._clock.is_sampling = False
 
     def _fail(self, sampler: Sampler, step: int, error: Exception) -> None:
         recorder = sampler.recorder

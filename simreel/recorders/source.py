@@ -21,6 +21,9 @@ class Clock(Protocol):
     step: int
     """Steps since the last reset of all worlds."""
 
+    is_sampling: bool
+    """Whether recorders are taking a sample."""
+
     worlds: WorldClock
     """Where each world stands in its own episode."""
 

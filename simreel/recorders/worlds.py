@@ -36,11 +36,11 @@ class WorldClock:
 
     def restart(self, envs_idx: WorldIds | None, step: int) -> None:
         """Ends the episodes of some worlds at a step of the clock; of all (None), when the clock goes back to 0."""
-        if envs_idx is None:
-            self.start[:] = 0
-            self.episode += 1
-            return
         # A world that was reset and has not been stepped since has no episode to end.
+        if envs_idx is None:
+            self.episode[self.start < step] += 1
+            self.start[:] = 0
+            return
         self.episode[envs_idx[self.start[envs_idx] < step]] += 1
         self.start[envs_idx] = step
 

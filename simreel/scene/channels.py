@@ -89,5 +89,7 @@ class Channels(StepLoop):
         finally:
             model.opt.timestep = timestep
             engine.model_changed()
+            if not self._clock.unstable:
+                self._allow_steps()
             self._manager.tell(lambda sampler: sampler.parameters_changed())
         self._manager.raise_reports()

@@ -17,12 +17,14 @@ __all__ = ["Clock"]
 class Clock:
     """Counts steps since the last reset of all worlds, and knows where each world stands in its own episode."""
 
-    __slots__ = ("_origin", "dt", "n_envs", "resets", "step", "unstable", "worlds")
+    __slots__ = ("_origin", "dt", "is_sampling", "n_envs", "resets", "step", "unstable", "worlds")
 
     def __init__(self, dt: float) -> None:
         self.dt = dt
         self.step = 0
         self.resets = 0
+        self.is_sampling = False
+        """Whether recorders are taking the sample of `step`."""
         self._origin = 0
         self.unstable: set[int] = set()
         """Worlds whose state is of no use until they are reset; world 0 where there are no worlds."""

@@ -163,6 +163,8 @@ class _View:
         rows = None
         if envs_idx is not None:
             rows = world_ids(call, envs_idx, self._n_envs)
+            if len(np.unique(rows)) < len(rows):
+                raise FieldError(f"{call}: envs_idx", str(rows.tolist()), "each world may be named once")
             place = (rows, self._columns) if isinstance(self._columns, slice) else (rows[:, None], self._columns)
         needed = self._array[place].shape
         try:
@@ -171,7 +173,9 @@ class _View:
             given = np.asarray(None)
         if given.dtype.kind not in "biuf":
             raise FieldError(call, f"{values!r}", f"numbers of shape {needed} needed")
+        if envs_idx is not None and np.ndim(envs_idx) == 0 and given.shape == needed[1:]:
+            given = given[None]
         if given.shape != needed:
             raise FieldError(call, f"shape {given.shape}", f"{needed} needed")
         self._array[place] = given
-        return rows
+        return None if rows is None else np.sort(rows)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from simreel.errors import OptionsError, SceneStateError, SimreelError, UnstableError
+import numpy as np
+
+from simreel.errors import SceneStateError, SimreelError, UnstableError
 from simreel.recorders.manager import RecorderManager
 from simreel.scene.clock import Clock
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.protocol import BlockEngine, SplitEngine
-from simreel.scene.ids import world_ids
+from simreel.scene.ids import count, world_ids
 from simreel.scene.progress import Progress, Ticker
 
 if TYPE_CHECKING:
@@ -61,10 +62,12 @@ class StepLoop:
             SimreelError: a recorder failed. The step was taken and the others sampled.
         """
         if n != 1:
-            self._step_many(_count(n))
+            self._step_many(count("step", "n", n))
             return
         clock, agenda = self._clock, self._agenda
         step = clock.step
+        if clock.is_sampling:
+            self._refuse_within("scene.step()")
         try:
             # A report that waits says nothing of whether somebody samples.
             if step >= agenda.next_step and (agenda.next_step >= 0 or self._manager.is_due(step)):
@@ -134,10 +137,13 @@ class StepLoop:
 
     def _stop_at(self, step: int, error: UnstableError) -> NoReturn:
         clock = self._clock
-        # Other worlds have taken the step, unless it was refused.
-        clock.step = step + 1 if error.worlds and not clock.unstable else step
         if clock.unstable:
-            raise error
+            # Refused. Some that were unstable may have been reset.
+            clock.step = step
+            left = tuple(sorted(clock.unstable)) if clock.n_envs else ()
+            raise UnstableError(error.reason, error.step, left) from None
+        # Other worlds have taken the step.
+        clock.step = step + 1 if error.worlds else step
         unstable = UnstableError(error.reason, step, error.worlds)
         clock.fail(error.worlds)
         self._refuse_steps(unstable)
@@ -178,6 +184,8 @@ class StepLoop:
             SimreelError: a recorder failed; the scene was reset.
         """
         engine = self._built_engine("scene.reset()")
+        if envs_idx is None:
+            self._refuse_within("scene.reset()")
         if keyframe is not None:
             if not isinstance(engine, ModelEngine):
                 raise SceneStateError(f"scene.reset(keyframe={keyframe!r})", "only MuJoCo models have keyframes")
@@ -192,7 +200,7 @@ class StepLoop:
         self._manager.raise_reports()
 
     def _end_episode(self, call: str, envs_idx: ArrayLike | None) -> WorldIds | None:
-        ids = None if envs_idx is None else world_ids(call, envs_idx, self._clock.n_envs)
+        ids = None if envs_idx is None else np.unique(world_ids(call, envs_idx, self._clock.n_envs))
         self._manager.end_episode(ids)
         self._clock.reset(ids)
         return ids
@@ -234,6 +242,9 @@ class StepLoop:
             SimreelError: a recorder failed. The others sampled, and the step is counted.
         """
         engine, clock = self._built_engine("scene.sample()"), self._clock
+        self._refuse_within("scene.sample()")
+        if clock.unstable:
+            self.step()  # Says so.
         if self._manager.is_due(clock.step):
             engine.refresh()
             self._manager.sample(clock.step)
@@ -253,8 +264,15 @@ class StepLoop:
             FieldError: there is no such world.
             SimreelError: a recorder failed; the episode was ended.
         """
-        self._built_engine("scene.mark_reset()")
-        self._end_episode("scene.mark_reset", envs_idx)
+        engine, was_unstable = self._built_engine("scene.mark_reset()"), bool(self._clock.unstable)
+        if envs_idx is None:
+            self._refuse_within("scene.mark_reset()")
+        ids = self._end_episode("scene.mark_reset", envs_idx)
+        if was_unstable:
+            if isinstance(engine, ModelEngine):
+                engine.forgive(ids)
+            if not self._clock.unstable:
+                self._allow_steps()
         self._manager.raise_reports()
 
     def on_progress(self, callback: Callable[[Progress], None]) -> None:
@@ -266,6 +284,10 @@ class StepLoop:
             callback(Progress(clock.step, clock.step * clock.dt, statuses))
 
         self._tickers.append(Ticker(call))
+
+    def _refuse_within(self, call: str) -> None:
+        if self._clock.is_sampling:
+            raise SceneStateError(call, "a data function called it: the sample of this step is being taken")
 
     def _check_alive(self, call: str) -> None:
         if self._is_destroyed:
@@ -312,13 +334,3 @@ def _sample_and_step(engine: Engine) -> Callable[[Callable[[int], None], int], N
         engine.step()
 
     return sampled_step
-
-
-def _count(n: int) -> int:
-    try:
-        count = operator.index(n)
-    except TypeError:
-        count = -1
-    if count < 0:
-        raise OptionsError("step", [f"n = {n!r}: a whole number of at least 0 is needed"])
-    return count

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.mujoco_engine import MuJoCoEngine
 from simreel.scene.entity import Entity
 from simreel.scene.files import SceneFiles
-from simreel.scene.ids import free_name
+from simreel.scene.ids import count, free_name
 from simreel.scene.messages import hold_messages, release_messages
 from simreel.scene.progress import Ticker
 from simreel.scene.reading import reads_state
@@ -167,8 +166,7 @@ class Scene(Replays, SceneFiles, Channels):
         self._check_alive("scene.build()")
         if self._is_built:
             raise SceneStateError("scene.build()", "the scene is built already")
-        if operator.index(n_envs) < 0:
-            raise OptionsError("build", [f"n_envs = {n_envs}: 0 or more is needed"])
+        n_envs = count("build", "n_envs", n_envs)
         engine = self._engine or self._compile()
         if n_envs and isinstance(engine, MuJoCoEngine):
             engine = engine.worlds(n_envs)

@@ -10,7 +10,9 @@ import pytest
 from simreel import recorders
 from simreel.errors import OptionsError
 from simreel.options import recorders as options
-from simreel.options.recorders import CSVFile, NPZFile, RecorderOptions
+from simreel.options.recorders import CSVFile, NPZFile, RecorderOptions, VideoFile
+from simreel.options.sim import SimOptions
+from simreel.options.trajectory import TrajectoryFile
 
 FILES = [(NPZFile, "a.npz"), (CSVFile, "a.csv")]
 ALL = [
@@ -62,8 +64,8 @@ def test_a_file_name_may_be_given_without_its_field(cls, name):
     assert cls(name).filename == Path(name)
     with pytest.raises(OptionsError, match="filename is missing"):
         cls()
-    with pytest.raises(OptionsError, match="2 values without a name"):
-        cls(name, 50)
+    with pytest.raises(OptionsError, match="6 values without a name"):
+        cls(name, *range(5))
 
 
 @pytest.mark.parametrize(("cls", "name"), FILES)
@@ -122,3 +124,16 @@ def test_numpy_scalars_and_lists_are_accepted():
 def test_a_header_is_a_list_of_names(header):
     with pytest.raises(OptionsError, match="CSVFile: header = "):
         CSVFile("a.csv", header=header)
+
+
+def test_values_come_in_the_order_of_the_signatures(tmp_path):
+    npz = NPZFile(tmp_path / "a.npz", "deflate", True, True)
+    assert (npz.compression, npz.overwrite, npz.save_on_reset) == ("deflate", True, True)
+    csv = CSVFile(tmp_path / "a.csv", ["a"], True, True)
+    assert (csv.header, csv.save_every_write, csv.overwrite) == (("a",), True, True)
+    video = VideoFile(tmp_path / "a.mp4", 30, "title", "libx264", None, 20.0)
+    assert (video.fps, video.name, video.codec, video.crf) == (30, "title", "libx264", 20.0)
+    reel = TrajectoryFile(tmp_path / "a.reel", True, 64)
+    assert (reel.exact, reel.chunk_size) == (True, 64)
+    assert RecorderOptions(50, 3, 0.2, "raise").when_full == "raise"
+    assert SimOptions(0.01, 2, (0, 0, -1), "rk4").integrator == "rk4"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import simreel as sr
-from simreel.errors import FieldError, RecorderError, SceneStateError
+from simreel.errors import FieldError, RecorderError, SceneStateError, UnstableError
 
 
 def quadruped() -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -104,3 +104,44 @@ def test_what_needs_a_built_scene_says_so() -> None:
     scene.build()
     with pytest.raises(FieldError, match=r"scene\.mark_reset: envs_idx"):
         scene.mark_reset([0])
+
+
+def test_a_marked_reset_lets_a_scene_go_on_that_was_unstable() -> None:
+    model, data = quadruped()
+    scene = sr.Scene.from_mujoco(model, data)
+    scene.build()
+    data.qvel[3] = np.nan
+    with pytest.raises(UnstableError):
+        scene.step()
+    mujoco.mj_resetData(model, data)
+    scene.mark_reset()
+    scene.step(2)
+    assert scene.step_count == 2
+
+
+@pytest.mark.parametrize(
+    "call", [sr.Scene.step, sr.Scene.sample, sr.Scene.reset, sr.Scene.mark_reset, lambda scene: scene.step(5)]
+)
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_data_function_may_not_step_or_reset_the_scene_that_samples_it(tmp_path, call, others: int) -> None:
+    model, data = quadruped()
+    scene = sr.Scene.from_mujoco(model, data)
+
+    def meddles() -> np.ndarray:
+        if scene.step_count == 3:
+            call(scene)
+        return data.qpos
+
+    for index in range(others):
+        scene.start_recording(lambda: data.time, sr.recorders.NPZFile(tmp_path / f"{index}.npz"))
+    scene.start_recording(meddles, sr.recorders.NPZFile(tmp_path / "a.npz"))
+    scene.build()
+    scene.step(3)
+    with pytest.raises(SceneStateError, match="a data function called it"):
+        scene.step()
+    scene.step()
+    scene.stop_recording()
+    assert scene.step_count == 5
+    assert data.time == pytest.approx(5 * scene.dt)
+    with np.load(tmp_path / "a.npz") as file:
+        assert file["step"].tolist() == [0, 1, 2]

@@ -205,3 +205,61 @@ print(scene.data.ctrl[0])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("0.1", "")
+
+
+def test_setters_take_the_rows_in_the_order_of_the_worlds() -> None:
+    scene, robot = quadrupeds(4)
+    rows = np.stack([np.full(12, 2.0), np.full(12, 0.5)])
+    robot.set_ctrl(rows, envs_idx=[2, 0])
+    assert robot.get_ctrl()[:, 0].tolist() == [0.5, 0, 2, 0]
+    robot.set_ctrl(np.full(12, 3.0), envs_idx=1)
+    robot.set_ctrl(np.full((1, 12), 4.0), envs_idx=np.int64(3))
+    assert robot.get_ctrl()[:, 0].tolist() == [0.5, 3, 2, 4]
+    with pytest.raises(FieldError, match=r"set_ctrl: envs_idx.*each world may be named once"):
+        robot.set_ctrl(rows, envs_idx=[1, 1])
+    scene.destroy()
+
+
+def test_the_number_of_worlds_may_be_a_numpy_integer(tmp_path) -> None:
+    scene = sr.Scene()
+    scene.add_entity(sr.morphs.MJCF(sr.models.path("cartpole")))
+    scene.start_recording(sr.recorders.TrajectoryFile(tmp_path / "a.reel"))
+    scene.build(np.uint8(2))
+    scene.step(3)
+    scene.stop_recording()
+    assert sr.Scene.load_trajectory(tmp_path / "a.reel").n_envs == 2
+
+
+def test_an_error_names_the_worlds_that_are_still_unstable_and_a_refused_step_does_not_count() -> None:
+    scene, robot = quadrupeds(4)
+    qvel = robot.get_qvel()
+    qvel[[1, 2], 3] = np.nan
+    robot.set_qvel(qvel)
+    with pytest.raises(UnstableError, match="in worlds 1, 2"):
+        scene.step()
+    scene.reset([1])
+    with pytest.raises(UnstableError, match=r"in world 2: .*envs_idx=\[2\]") as caught:
+        scene.step()
+    assert caught.value.worlds == (2,)
+    with pytest.raises(UnstableError, match="in world 2"):
+        scene.sample()
+    assert scene.step_count.tolist() == [1, 0, 1, 1]
+    # Somebody else has put its state right.
+    scene.engine.batch.reset([2])
+    scene.mark_reset([2])
+    scene.step()
+    assert scene.step_count.tolist() == [2, 1, 1, 2]
+    scene.destroy()
+
+
+def test_a_reset_of_all_worlds_ends_no_episode_that_has_no_step(tmp_path) -> None:
+    scene, robot = quadrupeds(2)
+    scene.start_recording(robot.get_qpos, sr.recorders.NPZFile(tmp_path / "q.npz"))
+    scene.step(2)
+    scene.reset([0])
+    scene.reset()
+    scene.reset()
+    scene.step()
+    scene.stop_recording()
+    with np.load(tmp_path / "q.npz") as file:
+        assert file["episode"][-1].tolist() == [1, 1]

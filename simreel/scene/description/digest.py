@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from simreel.scene.engines.callbacks import empty_model
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -52,7 +54,7 @@ def model_values(model: mujoco.MjModel) -> Iterator[tuple[str, Any]]:
 
 @cache
 def _field_names() -> tuple[str, ...]:
-    empty = mujoco.MjModel.from_xml_string("<mujoco/>")
+    empty = empty_model()
     return tuple(
         name
         for name in _public(mujoco.MjModel)

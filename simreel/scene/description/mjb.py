@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from simreel.errors import SceneFileError
+from simreel.scene.engines.callbacks import empty_model
 from simreel.scene.messages import collected_messages
 from simreel.scene.parts import MODEL_ERRORS, reason
 
@@ -106,4 +107,4 @@ def _check_ranges(model: mujoco.MjModel) -> None:
 
 @cache
 def _own_header() -> tuple[int, ...]:
-    return _HEADER.unpack_from(save_mjb(mujoco.MjModel.from_xml_string("<mujoco/>")))
+    return _HEADER.unpack_from(save_mjb(empty_model()))

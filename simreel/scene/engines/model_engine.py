@@ -67,6 +67,10 @@ class ModelEngine(ABC):
         """
 
     @abstractmethod
+    def forgive(self, envs_idx: WorldIds | None) -> None:
+        """Hears that somebody else resets worlds, or all, in which NaN, infinite or huge values were found."""
+
+    @abstractmethod
     def refresh(self) -> None:
         """As `Engine.refresh`."""
 

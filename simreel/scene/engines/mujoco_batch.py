@@ -179,6 +179,11 @@ class MuJoCoBatchEngine(ModelEngine):
         if steps:
             self.batch.step(nstep=steps * self._substeps)
 
+    def forgive(self, envs_idx: WorldIds | None) -> None:
+        """As `ModelEngine.forgive`."""
+        self._bad[slice(None) if envs_idx is None else envs_idx] = 0
+        self._was_bad = self._bad.tobytes()
+
     def model_changed(self) -> None:
         """As `ModelEngine.model_changed`: the batch reads the model in place of its copy from now on."""
         try:

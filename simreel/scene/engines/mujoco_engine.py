@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from simreel.errors import FieldError, SceneStateError, UnstableError
+from simreel.scene.engines.callbacks import without_callbacks
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.rollout import Rollout, needs_python
@@ -43,7 +44,7 @@ class MuJoCoEngine(ModelEngine):
         self._bad = memoryview(data.warning.number[_BAD])
         self._state = np.empty(mujoco.mj_stateSize(model, INTEGRATION))
         self._signatures = self.state_parts.signatures
-        self._refreshed: bytes | None = None
+        self._refreshed: tuple[bytes, bytes] | None = None
         self._rollout = Rollout(self, substeps)
         self._ahead: Batch | None = None
         self._configure()
@@ -61,9 +62,9 @@ class MuJoCoEngine(ModelEngine):
 
     def worlds(self, n_envs: int) -> MuJoCoBatchEngine:
         """An engine of many worlds that start from the state that stands."""
-        # Not at the top: mujoco.batch compiles a model when it is imported, which fails where a callback of the user's
-        # is set that does not expect that.
-        from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
+        # Not at the top: mujoco.batch compiles a model when it is imported.
+        with without_callbacks():
+            from simreel.scene.engines.mujoco_batch import MuJoCoBatchEngine
 
         return MuJoCoBatchEngine(self.model, self.data, n_envs, self._substeps)
 
@@ -111,21 +112,22 @@ class MuJoCoEngine(ModelEngine):
         cost, and there poses and sensors belong to qpos, qvel and ctrl. Local names, since it is the hot path.
         """
         model, data, option = self.model, self.data, self.model.opt
+        integrator, flags = option.integrator, option.enableflags
         check_pos: Call = partial(mujoco.mj_checkPos, model, data)
         check_vel: Call = partial(mujoco.mj_checkVel, model, data)
         forward: Call = partial(mujoco.mj_forward, model, data)
         check_acc: Call = partial(mujoco.mj_checkAcc, model, data)
         integrate: Call
-        if option.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE:
+        if integrator == mujoco.mjtIntegrator.mjINT_DISCRETE:
             check_pos = check_vel = check_acc = _nothing
             forward, integrate = partial(mujoco.mj_step1, model, data), partial(mujoco.mj_step2, model, data)
-        elif option.integrator == mujoco.mjtIntegrator.mjINT_EULER:
+        elif integrator == mujoco.mjtIntegrator.mjINT_EULER:
             integrate = partial(mujoco.mj_Euler, model, data)
-        elif option.integrator == mujoco.mjtIntegrator.mjINT_RK4:
+        elif integrator == mujoco.mjtIntegrator.mjINT_RK4:
             integrate = partial(mujoco.mj_RungeKutta, model, data, 4)
         else:
             integrate = partial(mujoco.mj_implicit, model, data)
-        if option.enableflags & mujoco.mjtEnableBit.mjENBL_FWDINV:
+        if flags & mujoco.mjtEnableBit.mjENBL_FWDINV:
             integrate = _both(partial(mujoco.mj_compareFwdInv, model, data), integrate)
         if self._substeps > 1:
             integrate = _both(integrate, partial(mujoco.mj_step, model, data, self._substeps - 1))
@@ -134,6 +136,11 @@ class MuJoCoEngine(ModelEngine):
         ctrl_bytes = ctrl.tobytes
 
         def sampled_step(sample: Callable[[int], None], step: int) -> None:
+            if option.integrator != integrator or option.enableflags != flags:
+                # Somebody wrote to the model, not by `edit_model`.
+                self._configure()
+                self.sampled_step(sample, step)
+                return
             check_pos()
             check_vel()
             forward()
@@ -160,9 +167,14 @@ class MuJoCoEngine(ModelEngine):
     def refresh(self) -> None:
         """Runs mj_forward unless the derived quantities are those of the state and inputs already."""
         state = self._get_state().tobytes()
-        if state != self._refreshed:
+        if (state, self._derived()) != self._refreshed:
             mujoco.mj_forward(self.model, self.data)
-            self._refreshed = state
+            self._refreshed = state, self._derived()
+
+    def _derived(self) -> bytes:
+        """What shows that somebody has computed with another state since, and put this one back."""
+        derived: bytes = self.data.xpos.tobytes() + self.data.qacc.tobytes()
+        return derived
 
     def reset(self, envs_idx: WorldIds | None = None, keyframe: int | str | None = None) -> None:
         """Puts the data back to the built state, or to a keyframe.
@@ -225,6 +237,13 @@ class MuJoCoEngine(ModelEngine):
         # The model itself; it is to be told anew after each change.
         self._ahead.set_models(self.model)
         return self._ahead
+
+    def forgive(self, envs_idx: WorldIds | None) -> None:
+        """As `ModelEngine.forgive`."""
+        del envs_idx
+        self.data.warning.number[_BAD] = 0
+        self._refreshed = None
+        self._configure()
 
     def model_changed(self) -> None:
         """As `ModelEngine.model_changed`."""

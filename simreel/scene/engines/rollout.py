@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import mujoco
 import numpy as np
+
+from simreel.scene.engines.callbacks import has_callbacks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +23,11 @@ __all__ = ["Rollout", "needs_python"]
 
 # Of the states that MuJoCo writes at once: memory is bounded, and they are still in the cache when they are read.
 _BYTES = 4 * 2**20
-_CALLBACKS = [getattr(mujoco, name) for name in dir(mujoco) if name.startswith("get_mjcb_")]
 
 
 def needs_python(engine: ModelEngine) -> bool:
     """Whether something takes part in a step that no state row has: callbacks, plugins, bodies that sleep."""
-    return engine.sleeps or engine.model.nplugin > 0 or any(get() is not None for get in _CALLBACKS)
+    return engine.sleeps or engine.model.nplugin > 0 or has_callbacks()
 
 
 class Rollout:

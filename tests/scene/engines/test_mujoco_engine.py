@@ -308,3 +308,47 @@ def test_worlds_are_refused_by_the_engine_of_one_world() -> None:
     engine = MuJoCoEngine(model, mujoco.MjData(model))
     with pytest.raises(SceneStateError, match="n_envs=3"):
         engine.build(3)
+
+
+@pytest.mark.parametrize("edit", ["edit_model", "by hand"])
+@pytest.mark.parametrize("integrator", [mujoco.mjtIntegrator.mjINT_RK4, mujoco.mjtIntegrator.mjINT_IMPLICITFAST])
+def test_a_change_of_the_integrator_counts_for_recorded_steps_too(tmp_path, edit, integrator):
+    path = str(sr.models.path("arm"))
+    model = mujoco.MjModel.from_xml_path(path)
+    data = mujoco.MjData(model)
+    scene = sr.Scene.from_mujoco(model, data)
+    scene.start_recording(lambda: data.xpos, sr.recorders.NPZFile(tmp_path / "x.npz"))
+    scene.build()
+    data.ctrl[:] = 0.5
+    scene.step(20)
+    if edit == "edit_model":
+        with scene.edit_model() as edited:
+            edited.opt.integrator = integrator
+    else:
+        model.opt.integrator = integrator
+    scene.step(20)
+    scene.stop_recording()
+    alone = mujoco.MjModel.from_xml_path(path)
+    expected = mujoco.MjData(alone)
+    expected.ctrl[:] = 0.5
+    mujoco.mj_step(alone, expected, 20)
+    alone.opt.integrator = integrator
+    mujoco.mj_step(alone, expected, 20)
+    assert data.qpos.tobytes() == expected.qpos.tobytes()
+
+
+def test_refresh_sees_that_somebody_has_looked_ahead_and_come_back():
+    model = mujoco.MjModel.from_xml_path(str(sr.models.path("arm")))
+    data = mujoco.MjData(model)
+    scene = sr.Scene.from_mujoco(model, data)
+    scene.build()
+    scene.step(5)
+    scene.refresh()
+    right = data.xpos.copy()
+    state = np.empty(mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_INTEGRATION))
+    mujoco.mj_getState(model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+    data.ctrl[:] = 1
+    mujoco.mj_step(model, data, 50)
+    mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+    scene.refresh()
+    assert data.xpos.tobytes() == right.tobytes()
