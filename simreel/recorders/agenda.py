@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,7 +39,11 @@ class Agenda:
 
     def take_reports(self, recorder: Recorder[Any] | None = None) -> list[tuple[Recorder[Any], SimreelError]]:
         """Removes and returns what was reported, of one recorder or of all."""
-        taken = [self.reports.popleft() for _ in range(len(self.reports))]
+        taken = []
+        # Two threads may ask at once.
+        with suppress(IndexError):
+            while True:
+                taken.append(self.reports.popleft())
         if recorder is None:
             return taken
         self.reports.extend(report for report in taken if report[0] is not recorder)

@@ -167,7 +167,7 @@ class Recorder(ABC, Generic[OptionsT]):
             manager.resume(self)
 
     def sync(self, timeout: float | None = None) -> None:
-        """Returns when all samples taken so far are with the operating system.
+        """Returns when all samples taken so far are with the operating system. May be called on any thread.
 
         Args:
             timeout: how long to wait at most [s].
@@ -176,13 +176,15 @@ class Recorder(ABC, Generic[OptionsT]):
             SyncTimeoutError: they are not after `timeout`.
             SimreelError: the recorder failed and that was not raised yet.
         """
-        if self._queue is not None and self._worker is not None and self._closing is None and self.status.queued:
-            mark = self._queue.post(Mark(self._flush))
-            self._worker.wake()
-            if not self._queue.wait(mark, timeout):
+        queue, worker = self._queue, self._worker
+        if queue is not None and worker is not None and self.status.queued:
+            mark = queue.insert(Mark(self._flush))
+            worker.wake()
+            if not queue.wait(mark, timeout):
                 assert timeout is not None
                 raise SyncTimeoutError(self.label, self.status.queued, timeout)
-        if (manager := self._manager()) is not None:
+        # Asked first, since the manager's books are the stepping thread's.
+        if self._error is not None and (manager := self._manager()) is not None:
             manager.raise_reports(self)
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ import math
 import threading
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ class RecorderManager:
         self._active: tuple[Sampler, ...] = ()
         self._paused: set[Recorder[Any]] = set()
         self._stopping: dict[Recorder[Any], int] = {}
-        self._ending: tuple[int, list[tuple[Recorder[Any], Mark]]] | None = None
+        self._ending: tuple[int, list[tuple[Recorder[Any], Mark]], deque[Sampler]] | None = None
         self._is_open = False
         finalizer = weakref.finalize(self, _close_forgotten, self._recorders)
         # At exit the scene still lives, and a stop takes the last sample too.
@@ -144,8 +145,9 @@ class RecorderManager:
             self._clock.is_sampling = False
         self._clock.step = step + 1
         self._plan(step + 1)
-        if len(self._active) == 1:
-            self.sample = self._sample_only(*self._active)
+        active = self._active
+        if len(active) == 1:
+            self.sample = self._sample_only(*active)
 
     def _sample_only(self, sampler: Sampler) -> Callable[[int], None]:
         """`_sample_due` for a single recorder that has its first sample, without what that needs for several."""
@@ -173,7 +175,10 @@ class RecorderManager:
 
     def room(self, step: int) -> int:
         """How many due samples from that step on may be taken together by `append`; 0: none."""
-        return self._active[0].room(step) if len(self._active) == 1 else 0
+        if not self._active:
+            return 0
+        first, *others = self._active
+        return min([first.room(step), *(-step % sampler.stride for sampler in others)])
 
     def rows(self, n: int) -> np.ndarray[Any, Any]:
         """Where the states of so many samples go before `append`, (n, values); no more than there is room for."""
@@ -189,9 +194,9 @@ class RecorderManager:
             n: of the `rows`, which hold the states that the steps start from.
         """
         sampler, last = self._active[0], step + n - 1
-        self._clock.step = last
-        self.agenda.plan(last + 1)
         try:
+            self._clock.step = last
+            self._plan(last + 1)
             sampler.append(step, n)
         except Exception as error:  # noqa: BLE001 - as in sample
             self._fail(sampler, step, error)
@@ -212,25 +217,33 @@ class RecorderManager:
             reason: what ends it.
         """
         if envs_idx is not None:
-            self._post_episode_end(envs_idx, reason)
+            self.tell(lambda sampler: sampler.end_episode(envs_idx, self._clock.step, reason))
+            self._post_ends(envs_idx)
             return
         step = self._clock.step
         if not self._clock.is_fresh:
             # A reset that Ctrl-C has interrupted while it waited is gone on with: the episode ends once.
             if self._ending is None or self._ending[0] != step:
                 if self._clock.may_sample:
-                    self._take_last(self._active)
-                self._ending = step, self._post_episode_end(None, reason)
-            for recorder, mark in self._ending[1]:
+                    # Not in `stop`, which may come from another thread than that of the steps.
+                    self._clock.is_sampling = True
+                    try:
+                        self._take_last(self._active)
+                    finally:
+                        self._clock.is_sampling = False
+                self._ending = step, self._post_ends(None), deque(self._samplers)
+            _, marks, untold = self._ending
+            for recorder, mark in marks:
                 recorder._wait(mark)
+            # After the waits: where nobody goes on with it, the trajectories do not say that it has ended.
+            while untold:
+                self._tell([untold.popleft()], lambda sampler: sampler.end_episode(None, step, reason))
             self._ending = None
         self.sample = self._sample_due
         self._plan(0)
 
-    def _post_episode_end(self, envs_idx: WorldIds | None, reason: str) -> list[tuple[Recorder[Any], Mark]]:
-        step = self._clock.step
-        self.tell(lambda sampler: sampler.end_episode(envs_idx, step, reason))
-        return [(r, r._end_episode(envs_idx, step)) for r in self._recorders if r.is_alive]
+    def _post_ends(self, envs_idx: WorldIds | None) -> list[tuple[Recorder[Any], Mark]]:
+        return [(r, r._end_episode(envs_idx, self._clock.step)) for r in self._recorders if r.is_alive]
 
     def start_at(self, step: int, start: WorldSteps) -> None:
         """Has the episode that begins now count from another step than 0, after `end_episode`.
@@ -334,15 +347,11 @@ class RecorderManager:
         if not due:
             return
         self._refresh()
-        self._clock.is_sampling = True
-        try:
-            for sampler in due:
-                try:
-                    sampler.take(step)
-                except Exception as error:  # noqa: BLE001 - as in sample
-                    self._fail(sampler, step, error)
-        finally:
-            self._clock.is_sampling = False
+        for sampler in due:
+            try:
+                sampler.take(step)
+            except Exception as error:  # noqa: BLE001 - as in sample
+                self._fail(sampler, step, error)
 
     def _fail(self, sampler: Sampler, step: int, error: Exception) -> None:
         recorder = sampler.recorder
@@ -357,13 +366,14 @@ class RecorderManager:
     def _forget(self, recorders: Iterable[Recorder[Any]]) -> None:
         for recorder in tuple(recorders):
             # Two threads may stop at once: one that simulates, and the exit.
-            if recorder in self._data_funcs:
+            if self._data_funcs.pop(recorder, None) is not None:
                 self._recorders.remove(recorder)
-                del self._data_funcs[recorder]
                 self._paused.discard(recorder)
 
     def _activate(self) -> None:
-        self._active = tuple(s for s in self._samplers if s.recorder.is_alive and s.recorder not in self._paused)
+        active = (s for s in self._samplers if s.recorder.is_alive and s.recorder not in self._paused)
+        # Trajectories first: the inputs that a data function sets do not count for the step that it is called in.
+        self._active = tuple(sorted(active, key=lambda sampler: not sampler.takes_last))
         # Also for a single one: within a step the plan below may name this step, though the next one is asked for.
         self.sample = self._sample_due
         self._plan(self._clock.step)

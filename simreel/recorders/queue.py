@@ -4,7 +4,8 @@
                                       ^ open: the stepping thread appends to it
 
 One thread appends, one claims. Appending to the open block takes no lock: a block only grows, and the worker copies the
-rows that it claims. All else (a new block, a full queue, a mark) takes the lock.
+rows that it claims. All else (a new block, a full queue, a mark) takes the lock. Marks of other threads leave the open
+block open: they wait for its first rows, beside the deque.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ _MIN_BLOCKS = 8
 class Block:
     """Samples of consecutive due steps: row i is that of step `first + i * stride`."""
 
-    __slots__ = ("claimed", "end", "first", "nbytes", "parts")
+    __slots__ = ("claimed", "counted", "end", "first", "nbytes", "parts")
 
     def __init__(self, first: int, end: int) -> None:
         self.first = first
         self.end = end
         self.parts: list[bytes] = []
-        self.nbytes = 0  # Known when the block is closed.
+        self.nbytes = self.counted = 0  # Known when the block is closed.
         self.claimed = 0
 
 
@@ -85,9 +86,11 @@ class SampleQueue:
         self._closed_rows = 0
         self._last_step = -1
         self._entries: deque[Block | Mark] = deque()
+        # Marks of other threads, each with the block and the number of its rows that it waits for.
+        self._inserted: deque[tuple[Mark, Block, int]] = deque()
         self._requested: Mark | None = None
         self._waiting_bytes = 0
-        self._is_closed = False
+        self._is_closed = self._is_over = False
         self._warned = False
         # Re-entrant: a garbage collection inside a locked stretch may run a finalizer that posts a mark here.
         self._lock = threading.RLock()
@@ -123,14 +126,26 @@ class SampleQueue:
             if step <= self._last() or self._is_closed:
                 return
             self._close_open()
-            capacity = self._wait_for_room(len(raw) + _ROW_OVERHEAD)
+            row_bytes = len(raw) + _ROW_OVERHEAD
+            capacity = self._wait_for_room(row_bytes)
             if self._is_closed:  # While it waited: the data function of another recorder, or a finalizer.
                 return
             block = Block(step, step + capacity * self.stride)
             block.parts.append(raw)
-            # Ctrl-C is raised after a call, not after a store: with these two lines it finds both done or none.
-            self.open = block
+            # Ctrl-C is raised after a call, not after a store: with these lines it finds all done or nothing.
+            if capacity > 1:
+                self.open = block
+            else:
+                # A camera frame, or the last of a full queue: never open, so that the worker need not linger and frees
+                # it when it is written.
+                self._last_step = step
+                self._closed_rows += 1
+                self._waiting_bytes += row_bytes
+                block.nbytes, block.counted = row_bytes, 1
             self._entries.append(block)
+            # The caller wakes a sleeping worker.
+            if capacity == 1 and not self.asleep:
+                self._ring()
 
     def took(self, step: int) -> bool:
         """Whether this episode's sample of that step was taken."""
@@ -142,7 +157,10 @@ class SampleQueue:
         self._ring()
 
     def post(self, mark: Mark, *, new_episode: bool = False) -> Mark:
-        """Puts a mark behind all samples taken so far; with `new_episode` the steps start from 0 again."""
+        """Puts a mark behind all samples taken so far; with `new_episode` the steps start from 0 again.
+
+        On another thread than the stepping one only where this is the last: it closes the open block.
+        """
         with self._lock:
             self._close_open()
             if new_episode:
@@ -150,8 +168,23 @@ class SampleQueue:
             self._is_closed = self._is_closed or mark.is_last
             # As in append: both or none.
             mark.posted = True
-            self._entries.append(mark)
+            if self._is_over:
+                mark.done = True
+            else:
+                self._entries.append(mark)
             self.wake()
+        return mark
+
+    def insert(self, mark: Mark) -> Mark:
+        """Has a mark reached when all samples taken so far are gone, on any thread; the worker is to be woken then."""
+        with self._lock:
+            mark.posted = True
+            if self._is_over:
+                mark.done = True
+            elif self.open.parts:
+                self._inserted.append((mark, self.open, len(self.open.parts)))
+            else:
+                self._entries.append(mark)
         return mark
 
     def request(self, mark: Mark) -> Mark:
@@ -188,9 +221,12 @@ class SampleQueue:
             self._closed_rows += rows
             self._waiting_bytes += nbytes
             block.nbytes = nbytes
+            block.counted = rows
             self.open = following
             self._pop_finished()
-            self._ring()
+            # A worker that has claimed all of it looks again by itself, and a ring costs a call of the system.
+            if block.claimed < rows:
+                self._ring()
 
     def _wait_for_room(self, row_bytes: int) -> int:
         deadline = time.monotonic() + self._options.buffer_full_wait_time
@@ -268,7 +304,7 @@ class SampleQueue:
 
     def _is_urgent(self) -> bool:
         with self._lock:
-            return self._head() is not self.open
+            return bool(self._inserted) or self._head() is not self.open
 
     def claim(self) -> Batch | Mark | None:
         """The next rows or mark in order; None where nothing waits."""
@@ -296,15 +332,30 @@ class SampleQueue:
         with self._lock:
             if mark is self._requested:
                 self._requested = None
+            elif self._inserted and mark is self._inserted[0][0]:
+                self._inserted.popleft()
             else:
                 self._entries.popleft()
             mark.done = True
+            if mark.is_last:
+                self._end()
             # It may hold an error, whose traceback holds the scene.
             mark.action = None
             self._progress.notify_all()
 
+    def _end(self) -> None:
+        """Lets go of those who posted behind the last mark, or while it was reached: all they wait for is closed."""
+        self._is_over = True
+        for other in [entry for entry in self._entries if isinstance(entry, Mark)] + [m for m, _, _ in self._inserted]:
+            other.done = True
+        self._inserted.clear()
+
     def _head(self) -> Block | Mark | None:
         """The first entry that is a mark or has rows to claim. The open block is the last of all."""
+        if self._inserted:
+            mark, block, rows = self._inserted[0]
+            if block.claimed >= rows:
+                return mark
         self._pop_finished()
         if not self._entries:
             return self._requested
@@ -318,3 +369,5 @@ class SampleQueue:
                 return
             self._entries.popleft()
             self._waiting_bytes -= head.nbytes
+            # A row came while another thread closed the block.
+            self._closed_rows += len(head.parts) - head.counted

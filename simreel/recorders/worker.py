@@ -28,6 +28,8 @@ class Worker:
         self._agenda = agenda
         self._done = False
         self._failed = False
+        # For a sync on another thread than that of the steps. Re-entrant, since a recorder may sync itself.
+        self._pumping = threading.RLock()
         self.thread: threading.Thread | None = None
         if recorder.run_in_thread:
             # A daemon: the interpreter joins all others before the exit handler can tell them to end.
@@ -41,10 +43,11 @@ class Worker:
         if self.thread is not None:
             self._queue.wake()
         else:
-            try:
-                self.pump()
-            finally:
-                self._queue.asleep = True
+            with self._pumping:
+                try:
+                    self.pump()
+                finally:
+                    self._queue.asleep = True
 
     def pump(self) -> None:
         """Processes all that waits now."""

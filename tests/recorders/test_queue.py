@@ -184,6 +184,22 @@ def test_a_row_larger_than_the_bound_passes_alone():
     assert drain(queue) == [2]
 
 
+def test_a_sample_that_fills_a_block_alone_is_written_at_once_and_not_kept():
+    queue = queue_of()
+    fill(queue, [0, 1], 2**20)
+    assert queue._is_urgent()
+    for received in (0, 1):
+        batch = queue.claim()
+        assert rows(batch) == [received]
+        assert queue.counts() == (2, received, 0)
+        queue.finish(batch, 1)
+    assert not queue._entries
+    assert queue.took(1)
+    fill(queue, [1, 2], 2**20)
+    assert drain(queue) == [2]
+    assert queue._waiting_bytes == 0
+
+
 def test_without_a_size_the_bytes_bound_the_rows():
     queue = queue_of(when_full="raise")
     with pytest.raises(RecorderOverflowError):
@@ -202,14 +218,22 @@ def test_rows_of_text_are_bounded_too():
 @given(
     st.integers(1, 12),
     st.sampled_from(["buffer_size", "buffer_bytes"]),
-    st.lists(st.sampled_from(["take", "skip", "claim", "finish", "mark", "reset"]), max_size=80),
+    st.lists(st.sampled_from(["take", "skip", "claim", "finish", "mark", "sync", "reset"]), max_size=80),
 )
 @settings(max_examples=200, deadline=None)
 def test_no_order_of_calls_loses_doubles_or_mixes_rows(size, bound, calls):
     """Against a plain list; drop_oldest drops from its front, behind what is being written."""
     limit = {bound: size if bound == "buffer_size" else size * 56}
     queue = queue_of(when_full="drop_oldest", **limit)
-    written, taken, claimed, step, mark_rows = [], [], None, 0, []
+    written, taken, claimed, step, mark_rows, inserted = [], [], None, 0, [], {}
+
+    def reach(mark):
+        if mark in inserted:
+            assert len(written) + queue.dropped >= inserted.pop(mark)
+        else:
+            assert mark is mark_rows.pop(0)[0]
+        queue.reach(mark)
+
     for call in [*calls, "finish", "end"]:
         if call in {"take", "skip"}:
             step += call == "skip"
@@ -218,11 +242,12 @@ def test_no_order_of_calls_loses_doubles_or_mixes_rows(size, bound, calls):
             step += 1
         elif call in {"mark", "reset"}:
             mark_rows.append((queue.post(Mark(), new_episode=call == "reset"), len(taken)))
+        elif call == "sync":
+            inserted[queue.insert(Mark())] = len(taken)
         elif call == "claim" and claimed is None:
             claimed = queue.claim()
             if isinstance(claimed, Mark):
-                assert claimed is mark_rows.pop(0)[0]
-                queue.reach(claimed)
+                reach(claimed)
                 claimed = None
         elif call == "finish" and claimed is not None:
             written += rows(claimed)
@@ -231,7 +256,7 @@ def test_no_order_of_calls_loses_doubles_or_mixes_rows(size, bound, calls):
         elif call == "end":
             while (entry := queue.claim()) is not None:
                 if isinstance(entry, Mark):
-                    queue.reach(entry)
+                    reach(entry)
                 else:
                     written += rows(entry)
                     queue.finish(entry, len(entry.parts))
@@ -239,6 +264,8 @@ def test_no_order_of_calls_loses_doubles_or_mixes_rows(size, bound, calls):
         assert received == len(taken)
         assert done == len(written)
         assert received >= done + dropped
+    assert not mark_rows
+    assert not inserted
     assert queue.queued == 0
     assert len(written) + queue.dropped == len(taken)
     assert written == [row for row in taken if row in set(written)]

@@ -133,7 +133,9 @@ class LinesWriter(FileRecorder[LinesFile]):
 
 
 @pytest.fixture(autouse=True)
-def _nothing_left():
+def _nothing_left(monkeypatch):
+    # As the contract's own fixture has it.
+    monkeypatch.setattr("simreel.recorders.queue._BLOCK_ROWS", 64)
     gate.clear()
     yield
     gate.set()
