@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,6 @@ from simreel.options.morphs import Morph
 from simreel.options.recorders import RecorderOptions
 from simreel.options.sim import SimOptions
 from simreel.options.viewer import ViewerOptions
-from simreel.render import View
 from simreel.scene.camera import Camera
 from simreel.scene.channels import Channels
 from simreel.scene.compile import CompiledScene, compile_scene, load_morph, scene_timestep
@@ -67,6 +67,8 @@ class Scene(Replays, SceneFiles, Channels):
         self._viewer: Viewer | None = None
         self._sim_options = SimOptions() if sim_options is None else sim_options
         self._parts: list[tuple[str, Morph, mujoco.MjSpec]] = []
+        self._loaded_ns: list[int] = []
+        """When each of them was loaded [ns of the system's clock]."""
         self._entities: list[Entity] = []
         self._recorded: RecordedSources | None = None
         self._compiled_digest: str | None = None
@@ -112,6 +114,7 @@ class Scene(Replays, SceneFiles, Channels):
 
     def _add(self, name: str, morph: Morph, spec: mujoco.MjSpec) -> Entity:
         self._parts.append((name, morph, spec))
+        self._loaded_ns.append(time.time_ns())
         self._entities.append(Entity(name, morph))
         self._clock.dt = self._dt_before_build()
         return self._entities[-1]
@@ -142,7 +145,7 @@ class Scene(Replays, SceneFiles, Channels):
             OptionsError: a value is out of range, or another camera has that name.
         """
         self._check_alive("scene.add_camera()")
-        return self._studio.add(name, View(size=res, pos=pos, lookat=lookat, up=up, fov=fov, body=body))
+        return self._studio.place(name, res, pos=pos, lookat=lookat, up=up, fov=fov, body=body)
 
     def camera(self, name: str) -> Camera:
         """A camera that was added, or one of the model.
@@ -250,7 +253,11 @@ class Scene(Replays, SceneFiles, Channels):
         camera = getattr(data_func, "__self__", None)
         if worlds is not None and isinstance(camera, Camera) and data_func == camera.render:
             # A camera draws one world at a time; these are the ones that the video is of.
-            return self._manager.add(lambda: camera.render_worlds(worlds), rec_options)
+            clock = self._clock
+            # Pictures of all worlds are taken in the order of their numbers.
+            return self._manager.add(
+                lambda: camera.render_worlds(worlds if len(worlds) < clock.n_envs else range(clock.n_envs)), rec_options
+            )
         return self._manager.add(data_func, rec_options)
 
     add_recorder = start_recording

@@ -138,13 +138,13 @@ def _sources(scene: Scene, built: _Built) -> tuple[dict[int, Sources], str]:
     """The files of each entity that has some, by its number, and why the model cannot be compiled from all of them."""
     recorded, assets = scene._recorded, _asset_paths(built.model)
     sources = {}
-    for number, (_, morph, spec) in enumerate(scene._parts):
+    for number, ((_, morph, spec), loaded_ns) in enumerate(zip(scene._parts, scene._loaded_ns, strict=True)):
         if isinstance(morph, ModelFile):
             folder = f"sources/{number}"
             if recorded is not None and recorded.has(morph):
                 sources[number] = recorded.again(morph, folder)
             else:
-                sources[number] = collect(morph, spec, assets, folder)
+                sources[number] = collect(morph, spec, assets, folder, loaded_ns)
     problem = "" if built.is_compiled else "it was given compiled, or edited after that"
     problem = next((found.problem for found in sources.values() if found.problem), problem)
     if sum(len(content) for found in sources.values() for content in found.files.values()) > MAX_TOTAL:

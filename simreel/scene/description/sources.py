@@ -50,7 +50,9 @@ class Sources:
     """Why they are not there; empty where they are."""
 
 
-def collect(morph: ModelFile, spec: mujoco.MjSpec, assets: Collection[str], folder: str) -> Sources:
+def collect(
+    morph: ModelFile, spec: mujoco.MjSpec, assets: Collection[str], folder: str, loaded_ns: int | None = None
+) -> Sources:
     """Reads the files that an entity was loaded from.
 
     Args:
@@ -58,9 +60,10 @@ def collect(morph: ModelFile, spec: mujoco.MjSpec, assets: Collection[str], fold
         spec: what was loaded of it, which knows the folder of its file.
         assets: absolute paths that the compiler has read; of several places for a name, these are right.
         folder: what the names start with, such as "sources/0".
+        loaded_ns: when it was loaded [ns of the system's clock]; a file that was changed later is not what it was.
     """
     name = file_name(morph)
-    search = _Search(os.path.abspath(spec.modelfiledir), frozenset(assets))
+    search = _Search(os.path.abspath(spec.modelfiledir), frozenset(assets), loaded_ns)
     if "<" in morph.file:
         search.add((0, name), morph.file.encode())
     else:
@@ -86,6 +89,7 @@ Place = tuple[int, str]
 class _Search:
     folder: str
     assets: frozenset[str]
+    loaded_ns: int | None = None
     problem: str = ""
     files: dict[Place, bytes] = field(default_factory=dict)
 
@@ -151,6 +155,7 @@ class _Search:
                 if self._total + os.path.getsize(path) > MAX_TOTAL or len(self.files) >= MAX_FILES:
                     self.problem = f"more than {MAX_TOTAL} bytes or {MAX_FILES} files"
                     return
+                changed_ns = os.stat(path).st_mtime_ns
                 content = Path(path).read_bytes()
             except OSError as error:
                 self.problem = f"{place[1]} cannot be read ({error.strerror})"
@@ -158,6 +163,8 @@ class _Search:
             known = path in self.assets or os.path.splitext(path)[1].lower() in _LOOSE
             if known or _is_xml(content) or content.startswith(b"PK"):
                 self.add(place, content)
+                if self.loaded_ns is not None and changed_ns > self.loaded_ns:
+                    self.problem = f"{place[1]} was changed after it was loaded"
 
     def add(self, place: Place, content: bytes) -> None:
         """Takes a file, and the names in it where it is XML."""

@@ -1,8 +1,12 @@
 """All files that a model was made of are found, and their new names tell nothing of the machine."""
 
+import os
+import time
+
 import mujoco
 import pytest
 
+import simreel as sr
 from simreel.options.morphs import MJCF, URDF
 from simreel.scene.compile import load_morph
 from simreel.scene.description.references import HERE
@@ -103,3 +107,30 @@ def test_a_file_that_only_a_comment_names_is_not_taken(tmp_path):
     (tmp_path / "id_rsa").write_text("secret")
     (tmp_path / "a.xml").write_text('<mujoco><!-- <mesh file="id_rsa"/> --></mujoco>')
     assert sorted(collected(MJCF(tmp_path / "a.xml")).files) == ["sources/0/0/a.xml"]
+
+
+def test_a_file_that_was_changed_after_it_was_loaded_is_not_what_it_was(tmp_path):
+    (tmp_path / "part.xml").write_text("<mujocoinclude><worldbody/></mujocoinclude>")
+    (tmp_path / "a.xml").write_text('<mujoco><include file="part.xml"/></mujoco>')
+    morph = MJCF(tmp_path / "a.xml")
+    spec, loaded_ns = load_morph(morph), time.time_ns()
+    assert not collect(morph, spec, (), "sources/0", loaded_ns).problem
+    os.utime(tmp_path / "part.xml", ns=(loaded_ns + 10**9, loaded_ns + 10**9))
+    found = collect(morph, spec, (), "sources/0", loaded_ns)
+    assert found.problem == "part.xml was changed after it was loaded"
+    assert not found.files
+
+
+def test_a_scene_whose_file_was_changed_after_it_was_loaded_is_exported_as_it_is(tmp_path):
+    xml = '<mujoco><worldbody><body><freejoint/><geom size="0.1" mass="{}"/></body></worldbody></mujoco>'
+    (tmp_path / "a.xml").write_text(xml.format(1))
+    scene = sr.Scene()
+    scene.add_entity(MJCF(tmp_path / "a.xml"))
+    (tmp_path / "a.xml").write_text(xml.format(2))
+    later = time.time_ns() + 10**9
+    os.utime(tmp_path / "a.xml", ns=(later, later))
+    scene.build()
+    scene.export(tmp_path / "scene.reel")
+    loaded = sr.Scene.load(tmp_path / "scene.reel")
+    loaded.build()
+    assert loaded.model.body_mass[1] == scene.model.body_mass[1] == 1
