@@ -17,6 +17,7 @@ from simreel.reel import ReelWriter
 
 if TYPE_CHECKING:
     from simreel.recorders.manager import RecorderManager
+    from simreel.recorders.worlds import WorldIds
     from simreel.reel import Layout
 
 __all__ = ["TrajectoryFileWriter"]
@@ -44,7 +45,7 @@ class TrajectoryFileWriter(FileRecorder[TrajectoryFile]):
                 ["it records the scene itself: give no data_func; scene.add_channel() records other data with it"],
             )
         super().__init__(manager, options, None)
-        self._make: Callable[[Path], ReelWriter]
+        self._make: Callable[[ReelWriter, Path], None]
         self._reels: tuple[ReelWriter | None, int, int, int] = (None, 0, 0, 0)
         """The open one; frames, written frames and bytes of those that are closed."""
 
@@ -71,7 +72,8 @@ class TrajectoryFileWriter(FileRecorder[TrajectoryFile]):
             SimreelError: it cannot be made.
         """
         options = self._options
-        self._make = lambda path: ReelWriter(
+        self._make = lambda reel, path: ReelWriter.__init__(
+            reel,
             path,
             layout,
             dt=self.timing.dt,
@@ -87,18 +89,47 @@ class TrajectoryFileWriter(FileRecorder[TrajectoryFile]):
         assert reel is not None
         return reel
 
+    def drop(self) -> bool:
+        """Removes the reel where it has no frame; whether that is so."""
+        reel = self._reels[0]
+        if reel is not None and reel.frames:
+            return False
+        self._is_open = False
+        self._reels = (None, *self._reels[1:])
+        if reel is not None:
+            reel.discard()
+        return True
+
+    def next_episode(self) -> None:
+        """Ends the file of the running episode, on the stepping thread."""
+        self.episode += 1
+        self.cleanup()
+
+    def reset(self, envs_idx: WorldIds | None = None) -> None:
+        """The sampler ends the episode."""
+
     def open_file(self, path: Path) -> None:
         """Opens a reel."""
-        self._reels = (self._make(path), *self._reels[1:])
+        # Here before it is opened: Ctrl-C right after must not leave a file that nobody knows.
+        reel = ReelWriter.__new__(ReelWriter)
+        try:
+            self._make(reel, path)
+            self._reels = (reel, *self._reels[1:])
+        except BaseException:
+            if not reel.closed:
+                reel.discard()
+            raise
 
     def finish_file(self) -> None:
-        """Writes what is left and closes the reel."""
+        """Writes what is left and closes the reel, or removes it where it has no frame."""
         reel, frames, written, size = self._reels
         assert reel is not None
         try:
             reel.close()
         finally:
-            self._reels = (None, frames + reel.frames, written + reel._worker.frames, size + reel.size)
+            self._reels = (None, frames + reel.frames, written + reel.written, size + reel.size)
+            if not reel.written:
+                reel.discard()
 
     def process(self, data: Any, cur_time: float) -> None:
         """Never called: the sampler writes the rows."""
@@ -110,9 +141,8 @@ class TrajectoryFileWriter(FileRecorder[TrajectoryFile]):
         reel, frames, written, size = self._reels
         error, is_over = self._error, reel is None
         if reel is not None:
-            frames, written, size = frames + reel.frames, written + reel._worker.frames, size + reel.size
-            failure = reel._worker.error
-            if failure is not None:
+            frames, written, size = frames + reel.frames, written + reel.written, size + reel.size
+            if (failure := reel.error) is not None:
                 error, is_over = error or f"{type(failure).__name__}: {failure}", True
         waiting = max(0, frames - written)
         return RecorderStatus(
@@ -128,14 +158,8 @@ class TrajectoryFileWriter(FileRecorder[TrajectoryFile]):
 
     def _awaits(self, thread: int) -> bool:
         reel = self._reels[0]
-        return super()._awaits(thread) or (reel is not None and thread in _threads(reel))
+        return super()._awaits(thread) or (reel is not None and thread in reel.threads)
 
     def _detach(self) -> None:
         super()._detach()
         self._reels = (None, *self._reels[1:])
-
-
-def _threads(reel: ReelWriter) -> list[int | None]:
-    worker = reel._worker
-    syncer = [] if worker._syncer is None else [worker._syncer._thread]
-    return [thread.ident for thread in (worker._thread, *syncer)]

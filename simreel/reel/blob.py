@@ -13,10 +13,10 @@ from typing import Literal
 import zstandard
 
 from simreel.errors import FieldError, UnknownNameError
-from simreel.reel.limits import MAX_BLOB
+from simreel.reel.limits import BLOB_EXCESS, BLOB_RATIO, MAX_BLOB
 from simreel.reel.side import json_parts, split_json
 
-__all__ = ["Blob", "BlobPacker", "Blobs", "content_of", "unpack_blob"]
+__all__ = ["Blob", "BlobPacker", "BlobRoom", "Blobs", "content_of", "unpack_blob"]
 
 Encoding = Literal["raw", "zstd", "same"]
 
@@ -33,11 +33,32 @@ class Blob:
     encoding: Encoding
 
 
+class BlobRoom:
+    """How much more the blobs of a file may unpack to than it stores, so that a small file fills no memory."""
+
+    def __init__(self) -> None:
+        self._left = BLOB_EXCESS
+
+    def take(self, size: int, stored: int) -> bool:
+        """Whether a content may be compressed like that; if so, the room for it is taken.
+
+        Args:
+            size: of the content [bytes].
+            stored: what the file has of it [bytes].
+        """
+        excess = max(0, size - BLOB_RATIO * stored)
+        if excess > self._left:
+            return False
+        self._left -= excess
+        return True
+
+
 class BlobPacker:
     """Makes the bodies of a file's blobs; a content that it had before takes no payload again."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
+        self._room = BlobRoom()
 
     def pack(self, name: str, content: bytes) -> list[bytes]:
         """The parts of a body.
@@ -58,7 +79,7 @@ class BlobPacker:
         payload = b""
         if digest not in self._known:
             encoding, payload = "zstd", zstandard.ZstdCompressor(level=3).compress(content)
-            if len(payload) >= len(content):
+            if len(payload) >= len(content) or not self._room.take(len(content), len(payload)):
                 encoding, payload = "raw", content
         info = {"name": name, "sha256": digest, "size": len(content), "encoding": encoding}
         parts = [json_parts(info, f"blob {name!r}"), payload]

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from simreel.errors import DamagedFileError
-from simreel.reel.blob import Blobs, content_of, unpack_blob
+from simreel.reel.blob import BlobRoom, Blobs, content_of, unpack_blob
 from simreel.reel.limits import MAX_BLOB, MAX_JSON, MAX_SIDE
 from simreel.reel.side import Side, split_json, unpack_side
 
@@ -61,6 +61,8 @@ class Extras:
         """By tag, what is wrong with those that were left out, once they were looked for."""
         self._file = file
         self._records = records
+        self._bombs: dict[int, str] = {}
+        """By offset, why a blob is not unpacked."""
 
     @cached_property
     def params(self) -> Sides:
@@ -75,16 +77,20 @@ class Extras:
     @cached_property
     def blobs(self) -> Blobs:
         """The `BLOB` records."""
-        stored = self._good(b"BLOB", lambda start, _: unpack_blob(start)[0])
-        return Blobs([(blob, at) for at, blob in stored], self._content)
+        stored = self._good(b"BLOB", lambda start, header: (unpack_blob(start)[0], header.length))
+        room = BlobRoom()
+        for at, (blob, length) in stored:
+            if blob.encoding == "zstd" and not room.take(blob.size, length):
+                self._bombs[at] = f"blob {blob.name!r}: {length} bytes that claim to unpack to {blob.size} are refused"
+        return Blobs([(blob, at) for at, (blob, _) in stored], self._content)
 
     def _places(self, tag: bytes) -> list[int]:
         return [at for at, _ in self._good(tag, lambda start, _: split_json(start))]
 
     def _side(self, tag: bytes, at: int) -> Side:
-        return self._read(at, tag, self._file.body, unpack_side)
+        return self._read(at, tag, self._file.body, lambda body, header: unpack_side(body, header.first))
 
-    def _good(self, tag: bytes, parse: Callable[[bytes, int], _T]) -> list[tuple[int, _T]]:
+    def _good(self, tag: bytes, parse: Callable[[bytes, Header], _T]) -> list[tuple[int, _T]]:
         """Where the good records with a tag are, and what is made of the first bytes of their bodies."""
         entries = self._records.entries
         found: list[tuple[int, _T]] = []
@@ -98,10 +104,14 @@ class Extras:
         return found
 
     def _content(self, at: int) -> bytes:
+        if at in self._bombs:
+            raise DamagedFileError(self._file.path, at, self._bombs[at])
         return self._read(at, b"BLOB", self._file.body, lambda body, _: content_of(*unpack_blob(body)))
 
-    def _read(self, at: int, tag: bytes, read: Callable[[Header, int], bytes], parse: Callable[[bytes, int], _T]) -> _T:
-        """What is made of a body, or of its start, and the number of its frame.
+    def _read(
+        self, at: int, tag: bytes, read: Callable[[Header, int], bytes], parse: Callable[[bytes, Header], _T]
+    ) -> _T:
+        """What is made of a body, or of its start, and its header.
 
         Raises:
             DamagedFileError: the record is damaged or malformed.
@@ -111,6 +121,6 @@ class Extras:
             raise DamagedFileError(self._file.path, at, f"a {tag.decode()} record whose header does not fit")
         body = read(header, at)
         try:
-            return parse(body, header.first)
+            return parse(body, header)
         except ValueError as error:
             raise DamagedFileError(self._file.path, at, str(error)) from error

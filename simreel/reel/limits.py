@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
+    "BLOB_EXCESS",
+    "BLOB_RATIO",
     "MAX_BLOB",
     "MAX_CHUNK_BYTES",
     "MAX_CHUNK_SIZE",
@@ -31,6 +33,10 @@ MAX_FRAME_BYTES = 256 * 2**20
 # A body of PARM or NOTE, and the content of a BLOB.
 MAX_SIDE = 256 * 2**20
 MAX_BLOB = 2**30
+# Contents that are more times as large as their payloads: by so many bytes in a file, all of them together. Meshes and
+# texts are compressed 3 to 50 times, and only what is made to fill a memory, or a flat terrain, more than 256 times.
+BLOB_RATIO = 256
+BLOB_EXCESS = 64 * 2**20
 # A header and a checksum, padded.
 MIN_RECORD = 40
 

@@ -28,6 +28,11 @@ class Syncer:
         self._thread = threading.Thread(target=self._run, name="simreel-reel-sync", daemon=True)
         self._thread.start()
 
+    @property
+    def thread(self) -> int | None:
+        """The identifier of its thread."""
+        return self._thread.ident
+
     def finish(self) -> None:
         """Returns when all of the file is on the disk.
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simreel.errors import MaxSizeError, SimreelError, WriteError
+from simreel.reel.latch import Latch
 from simreel.reel.ring import Full, Ring, Slot
 from simreel.reel.sink import OverSizeError, Sink
 from simreel.reel.syncer import Syncer
@@ -37,22 +38,24 @@ class Record:
     tag: bytes
     body: Sequence[Any]
     first: int
-    done: threading.Event = field(default_factory=threading.Event)
+    done: Latch = field(default_factory=Latch)
 
 
 @dataclass
 class Flush:
     """Asks for all rows that are committed to be written."""
 
-    done: threading.Event = field(default_factory=threading.Event)
+    done: Latch = field(default_factory=Latch)
 
 
 @dataclass
 class End:
     """Asks for the end of the file."""
 
-    is_orphan: bool
+    is_orphan: bool = False
     """Whether nobody is left whom an error could be raised to."""
+    is_unwanted: bool = False
+    """Whether the file is left as it is: whoever asks removes it."""
 
 
 class Worker:
@@ -73,17 +76,21 @@ class Worker:
         """Written."""
         self.error: SimreelError | None = None
         """What ended the recording. Set before the ring's limit is 0."""
-        self.ended = threading.Event()
+        self.ended = Latch()
         """Set when the file is closed."""
         self._was_told = False
         self._ring = ring
         self._encoder = encoder
         self._sink = sink
         self._max_size = max_size
-        self._syncer = None if interval is None else Syncer(sink.file, interval)
+        self._interval = interval
+        self._syncer: Syncer | None = None
         self._waiting: tuple[int, int] | None = None
         """First frame and taken rows of the open slot at the last tick, if it had more rows."""
         self._thread = threading.Thread(target=self._run, name="simreel-reel", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread. Ctrl-C within may leave it running, or not: then `end` it, and do not `join`."""
         self._thread.start()
 
     @property
@@ -96,6 +103,12 @@ class Worker:
         """Bytes of the file so far."""
         return self._sink.file.size
 
+    @property
+    def threads(self) -> frozenset[int]:
+        """Identifiers of this one and of the one that syncs."""
+        found = {self._thread.ident, None if self._syncer is None else self._syncer.thread}
+        return frozenset(each for each in found if each is not None)
+
     def take_error(self) -> SimreelError | None:
         """What ended the recording, for the caller: given once."""
         if self.error is None or self._was_told:
@@ -103,13 +116,19 @@ class Worker:
         self._was_told = True
         return self.error
 
-    def end(self, *, is_orphan: bool = False) -> None:
+    def end(self, *, is_orphan: bool = False, is_unwanted: bool = False) -> None:
         """Asks for the end, and returns at once. Fit for a finalizer: takes no lock."""
-        self._ring.queue.put(End(is_orphan))
+        self._ring.queue.put(End(is_orphan, is_unwanted))
 
     def join(self) -> None:
         """Returns when the file is closed and the thread has ended."""
+        # A thread whose `join` was interrupted counts as ended while it runs.
+        self.ended.wait()
         self._thread.join()
+
+    def discard(self) -> None:
+        """Removes the file, whose old one has its name again. Only where the thread has nothing to do with it."""
+        self._sink.file.discard()
 
     def abandon(self) -> None:
         """In a forked child: the file is its parent's."""
@@ -117,6 +136,8 @@ class Worker:
         self._sink.file.close()
 
     def _run(self) -> None:
+        # Here, where no Ctrl-C comes.
+        self._attempt(self._start_syncer)
         deadline = time.monotonic() + _TICK
         while not self.ended.is_set():
             with suppress(queue.Empty):
@@ -131,13 +152,21 @@ class Worker:
                 self._attempt(lambda: self._write_all(item.slot))
                 item.slot.free.set()
         elif isinstance(item, End):
-            self._attempt(self._finish)
+            if item.is_unwanted:
+                with suppress(OSError):
+                    self._sync()
+            else:
+                self._attempt(self._finish)
             if item.is_orphan and (error := self.take_error()) is not None:
                 logger.error("when the file was closed: %s", error, exc_info=error)
             self.ended.set()
         else:
             self._attempt(self._write_open if isinstance(item, Flush) else lambda: self._write_record(item))
             item.done.set()
+
+    def _start_syncer(self) -> None:
+        if self._interval is not None:
+            self._syncer = Syncer(self._sink.file, self._interval)
 
     def _attempt(self, action: Callable[[], None]) -> None:
         """Does it, unless something failed before: then all that comes is dropped."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from simreel.errors import ClosedFileError, FieldError, MaxSizeError, WriteError
+from simreel.errors import ClosedFileError, FieldError, MaxSizeError, SimreelError, WriteError
 from simreel.reel import exiting
-from simreel.reel.arguments import integer, mapping, positive
+from simreel.reel.arguments import file_path, integer, mapping, positive
 from simreel.reel.blob import BlobPacker
 from simreel.reel.chunk_encoder import ChunkEncoder
 from simreel.reel.codec import codec_for
@@ -70,6 +69,9 @@ class ReelWriter:
         WriteError: the disk is full.
     """
 
+    _closed = True
+    """Until the file is there."""
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -84,7 +86,7 @@ class ReelWriter:
         overwrite: bool = False,
         fsync: float | Literal["chunk"] = 2.0,
     ) -> None:
-        self.path = Path(os.path.abspath(path))
+        self.path = file_path("path", path)
         self.layout = layout
         if not isinstance(layout, Layout):
             raise FieldError("layout", f"{type(layout).__name__}", "a Layout is needed")
@@ -97,27 +99,28 @@ class ReelWriter:
         self._packer = BlobPacker()
         packed = [self._packer.pack(name, content) for name, content in mapping("blobs", blobs).items()]
         self._ring = Ring(layout, chunk_size)
-        file = GrowingFile(self.path, overwrite=overwrite)
+        file, worker = GrowingFile(self.path, overwrite=overwrite), None
         try:
             sink = Sink(file, head, max_size)
             for body in packed:
                 sink.append(b"BLOB", body)
-            self._worker = Worker(self._ring, ChunkEncoder(layout, encoding), sink, max_size, interval)
-        except OverSizeError:
+            self._worker = worker = Worker(self._ring, ChunkEncoder(layout, encoding), sink, max_size, interval)
+            worker.start()
+            exiting.register(worker)
+            self._pid = os.getpid()
+            # At the interpreter's end `exiting` does this, and waits.
+            self._collected = weakref.finalize(self, worker.end, is_orphan=True)
+            self._collected.atexit = False
+        except BaseException as error:
+            if worker is not None:
+                worker.end(is_unwanted=True)
             file.discard()
-            raise MaxSizeError(self.path, max_size or 0, 0) from None
-        except OSError as error:
-            file.discard()
-            raise WriteError(self.path, str(error.strerror), 0) from error
-        except BaseException:
-            file.discard()
+            if isinstance(error, OverSizeError):
+                raise MaxSizeError(self.path, max_size or 0, 0) from None
+            if isinstance(error, OSError):
+                raise WriteError(self.path, str(error.strerror), 0) from error
             raise
         self._closed = False
-        self._pid = os.getpid()
-        exiting.register(self._worker)
-        # At the interpreter's end `exiting` does this, and waits.
-        self._collected = weakref.finalize(self, self._worker.end, is_orphan=True)
-        self._collected.atexit = False
 
     def __enter__(self) -> Self:
         return self
@@ -133,6 +136,11 @@ class ReelWriter:
         return self._ring.frames
 
     @property
+    def written(self) -> int:
+        """Frames that are in the file; the others are on their way."""
+        return self._worker.frames
+
+    @property
     def size(self) -> int:
         """Bytes of the file so far."""
         return self._worker.size
@@ -141,6 +149,16 @@ class ReelWriter:
     def closed(self) -> bool:
         """Whether `close` was called."""
         return self._closed
+
+    @property
+    def error(self) -> SimreelError | None:
+        """What ended the recording, whether it was raised yet or not."""
+        return self._worker.error
+
+    @property
+    def threads(self) -> frozenset[int]:
+        """Identifiers of the threads that write the file."""
+        return self._worker.threads
 
     def next_row(self) -> Any:
         """The row to fill next, all of it: it may hold the values of an old one. `commit` makes it a frame.
@@ -185,6 +203,23 @@ class ReelWriter:
                 slot = self._ring.open
             views = slot.parts.get((first, last)) or slot.make_parts(self.layout, first, last)
             return views[slot.count]
+
+    def last_part(self, first: str, last: str) -> Any:
+        """Fields `first` to `last` of the last frame, as `next_part` gave them; read it before the next `commit`.
+
+        Args:
+            first: name of the first field.
+            last: name of the last field.
+
+        Returns:
+            (values of these fields,) array, contiguous.
+
+        Raises:
+            UnknownNameError: there is no such field.
+            FieldError: the fields are not of one dtype, or not aligned to it.
+        """
+        slot, row = self._ring.last
+        return (slot.parts.get((first, last)) or slot.make_parts(self.layout, first, last))[row]
 
     def commit(self) -> None:
         """Makes a frame of the row that `next_row` gave. Waits while the ring is full.
@@ -348,6 +383,18 @@ class ReelWriter:
         self._ring.shut()
         self._collected.detach()
         self._tell()
+
+    def discard(self) -> None:
+        """Ends the file and removes it, also after `close`; an old one that waits has its name again."""
+        if self._is_foreign:
+            return
+        if not self._closed:
+            self._worker.end(is_unwanted=True)
+            self._closed = True
+        self._worker.join()
+        self._ring.shut()
+        self._collected.detach()
+        self._worker.discard()
 
     @property
     def _is_foreign(self) -> bool:

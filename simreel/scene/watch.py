@@ -1,4 +1,4 @@
-"""Notices what somebody changes in a model, whose arrays lie in one piece of memory.
+"""Notices what somebody changes in a model: its arrays lie in one piece of memory, its options in another.
 
 | body_ .. light_, flex_ | mesh_, skin_ | hfield_ | tex_ | mat_ .. sensor_ | key_, names, B_, M_, ... |
       a run: compared                     compared            compared
@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import ctypes
-import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
 import mujoco
 import numpy as np
+
+from simreel.scene.engines.callbacks import empty_model
 
 __all__ = ["ModelWatch"]
 
@@ -27,6 +28,9 @@ _PREFIXES = (
 # Bytes between two fields that are compared along with them: padding, and small fields that nobody changes.
 _GAP = 4096
 _NO_END = 2**64
+# Bytes around the gravity that are mjModel's own for sure: sizes of arrays stand before its options, and some hundred
+# addresses behind.
+_BEFORE, _BEHIND = 256, 1024
 
 
 class ModelWatch:
@@ -40,42 +44,39 @@ class ModelWatch:
         # The runs are views of its memory.
         self._model = model
         self._arrays = dict(_arrays(model))
-        self._runs = list(_runs(self._arrays.values()))
-        # Bytes are compared 30 times as fast as arrays.
-        self._copies = [run.tobytes() for run in self._runs]
-        self._known = {name: array.copy() for name, array in self._arrays.items()}
-        self._option_names = _option_names()
-        self._read_options = operator.attrgetter(*self._option_names)
-        self._options = self._option_values()
+        spans = [_options_span(model), *_spans(self._arrays.values())]
+        self._runs = [_view(start, end) for start, end in spans]
+        # A bytearray is compared in place; of bytes and arrays a copy or a result would be made first.
+        self._copies = [bytearray(run) for run in self._runs]
+        self._known = {name: value.tobytes() for name, value in self._values()}
 
     def changes(self) -> dict[str, Array]:
         """As `ParameterWatch.changes`."""
-        options = self._option_values()
-        changed = {}
-        if options != self._options:
-            for name, value, before in zip(self._option_names, options, self._options, strict=True):
-                if value != before:
-                    changed[f"opt.{name}"] = np.array(getattr(self._model.opt, name))
-            self._options = options
-        copies = [run.tobytes() for run in self._runs]
-        if copies != self._copies:
-            self._copies = copies
-            changed |= self._changed_arrays()
-        return changed
+        for run, copy in zip(self._runs, self._copies, strict=True):
+            if copy != run:
+                return self._changed()
+        return {}
 
-    def _changed_arrays(self) -> dict[str, Array]:
+    def _changed(self) -> dict[str, Array]:
+        for run, copy in zip(self._runs, self._copies, strict=True):
+            copy[:] = run
         changed = {}
-        for name, array in self._arrays.items():
-            known = self._known[name]
+        for name, value in self._values():
             # As bytes: NaN is no change.
-            if array.tobytes() != known.tobytes():
-                np.copyto(known, array)
-                changed[name] = array.copy()
+            raw = value.tobytes()
+            if raw != self._known[name]:
+                self._known[name] = raw
+                changed[name] = value.copy()
         return changed
 
-    def _option_values(self) -> tuple[Any, ...]:
-        values = self._read_options(self._model.opt)
-        return tuple(value.tobytes() if isinstance(value, np.ndarray) else value for value in values)
+    def _values(self) -> Iterator[tuple[str, Array]]:
+        for name in _option_names():
+            yield f"opt.{name}", np.asarray(getattr(self._model.opt, name))
+        yield from self._arrays.items()
+
+
+def _view(start: int, end: int) -> memoryview:
+    return memoryview((ctypes.c_uint8 * (end - start)).from_address(start))
 
 
 def _arrays(model: mujoco.MjModel) -> Iterator[tuple[str, Array]]:
@@ -85,15 +86,40 @@ def _arrays(model: mujoco.MjModel) -> Iterator[tuple[str, Array]]:
             yield name, value
 
 
-def _runs(arrays: Any) -> Iterator[Array]:
-    """Views of the memory of all arrays, each of as many of them as lie together."""
+def _spans(arrays: Iterable[Array]) -> Iterator[tuple[int, int]]:
+    """First address and end of the memory of all arrays, of as many at once as lie together."""
     spans = sorted((array.ctypes.data, array.ctypes.data + array.nbytes) for array in arrays)
     start, end = spans[0]
     for first, stop in [*spans[1:], (_NO_END, 0)]:
         if first - end > _GAP:
-            yield np.frombuffer((ctypes.c_uint8 * (end - start)).from_address(start), np.uint8)
+            yield start, end
             start, end = first, stop
         end = max(end, stop)
+
+
+def _options_span(model: mujoco.MjModel) -> tuple[int, int]:
+    """First address and end of its options."""
+    gravity = model.opt.gravity.ctypes.data
+    first, stop = _options_place()
+    return gravity + first, gravity + stop
+
+
+@cache
+def _options_place() -> tuple[int, int]:
+    """Where the options stand, counted from the gravity [bytes]: the bytes that change with them tell."""
+    model = empty_model()
+    options = model.opt
+    gravity = options.gravity.ctypes.data
+    memory = _view(gravity - _BEFORE, gravity + _BEHIND)
+    before = np.array(memory)
+    for name in _option_names():
+        if isinstance(value := getattr(options, name), np.ndarray):
+            value += 1
+        else:
+            setattr(options, name, value + 1)
+    places = np.flatnonzero(before != np.array(memory))
+    # Of a number not all bytes have changed.
+    return int(places[0]) // 8 * 8 - _BEFORE, int(places[-1]) // 8 * 8 + 8 - _BEFORE
 
 
 @cache

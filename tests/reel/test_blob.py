@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simreel.errors import FieldError, UnknownNameError
-from simreel.reel.blob import BlobPacker, Blobs, content_of, unpack_blob
+from simreel.reel.blob import BlobPacker, BlobRoom, Blobs, content_of, unpack_blob
 
 
 @given(st.text("ab./\\ü\0", max_size=5), st.binary(max_size=300))
@@ -27,6 +27,21 @@ def test_a_payload_comes_back(name, content):
 def test_what_does_not_shrink_is_stored_as_it_is():
     assert unpack_blob(b"".join(BlobPacker().pack("a", hashlib.sha512(b"").digest())))[0].encoding == "raw"
     assert unpack_blob(b"".join(BlobPacker().pack("a", bytes(1000))))[0].encoding == "zstd"
+
+
+def test_contents_that_shrink_too_well_are_stored_as_they_are_beyond_the_room_for_them(monkeypatch):
+    monkeypatch.setattr("simreel.reel.blob.BLOB_EXCESS", 2**21)
+    packer, room = BlobPacker(), BlobRoom()
+    encodings = []
+    for i in range(4):
+        body = b"".join(packer.pack(f"{i}", bytes(2**20) + bytes([i])))
+        blob, payload = unpack_blob(body)
+        assert content_of(blob, payload) == bytes(2**20) + bytes([i])
+        # A reader takes all that a writer makes.
+        assert blob.encoding == "raw" or room.take(blob.size, len(body))
+        encodings.append(blob.encoding)
+    assert encodings == ["zstd", "zstd", "raw", "raw"]
+    assert unpack_blob(b"".join(packer.pack("text", b"0123456789" * 10)))[0].encoding == "zstd"
 
 
 def test_the_argument_at_fault_is_named():

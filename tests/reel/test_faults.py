@@ -63,6 +63,8 @@ def test_a_full_disk_keeps_whole_chunks_and_says_how_many_frames(tmp_path, room)
     error, _ = write_all(writer, block)
     assert isinstance(error, WriteError)
     assert isinstance(error, OSError)
+    assert writer.error is error
+    assert writer.written == error.kept
     kept = f"the first {error.kept} frames are" if error.kept else "no frame is"
     assert str(error) == f"{path}: No space left on device; {kept} kept"
     assert error.kept % 16 == 0
@@ -76,9 +78,10 @@ def test_an_error_that_nobody_met_is_raised_by_close_once(tmp_path):
     writer = ReelWriter(tmp_path / "a.reel", LAYOUT)
     writer._worker._sink.file._file = FullFile(writer._worker._sink.file._file, 50)
     writer.append(noise(5))
-    with pytest.raises(WriteError, match="no frame is kept"):
+    with pytest.raises(WriteError, match="no frame is kept") as caught:
         writer.close()
     writer.close()
+    assert writer.error is caught.value
     check_kept(tmp_path / "a.reel", noise(5), 0)
 
 

@@ -252,10 +252,21 @@ def test_flush_returns_when_all_committed_frames_can_be_read(tmp_path):
             if i % 7 == 0:
                 writer.flush()
                 with Reel.open(tmp_path / "a.reel") as reel:
-                    assert len(reel) == i + 1 == writer.frames
+                    assert len(reel) == i + 1 == writer.frames == writer.written
                     assert not reel.is_complete
                     assert reel.row(i)["qpos"].tolist() == [i, i]
                 assert writer.size == (tmp_path / "a.reel").stat().st_size
+
+
+@pytest.mark.parametrize("fsync", [2.0, "chunk"])
+def test_its_threads_are_told(tmp_path, fsync):
+    before = {thread.ident for thread in threading.enumerate()}
+    with ReelWriter(tmp_path / "a.reel", PLAIN, fsync=fsync) as writer:
+        assert writer.error is None
+        # The one that syncs is started by the other.
+        writer.flush()
+        assert writer.threads == {thread.ident for thread in threading.enumerate()} - before
+        assert len(writer.threads) == (1 if fsync == "chunk" else 2)
 
 
 def test_records_stand_before_the_frames_that_they_hold_for(tmp_path):
@@ -422,7 +433,7 @@ def test_a_writer_that_nobody_holds_closes_its_file(tmp_path):
     writer.append(np.ones((300, 5)))
     ended = writer._worker.ended
     del writer
-    assert ended.wait(20)
+    ended.wait()
     assert len(read(tmp_path / "a.reel")[0]["qpos"]) == 300
 
 
@@ -431,7 +442,7 @@ def test_an_error_that_nobody_is_left_to_meet_is_logged(tmp_path, caplog):
     writer.append(np.random.default_rng(0).normal(size=(100, 5)))
     ended = writer._worker.ended
     del writer
-    assert ended.wait(20)
+    ended.wait()
     assert [record.message for record in caplog.records] == [
         f"when the file was closed: {tmp_path / 'a.reel'}: max_size=2000 bytes is reached; no frame is kept"
     ]

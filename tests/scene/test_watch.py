@@ -37,11 +37,25 @@ def test_a_change_of_one_value_is_found_once(watched, name: str) -> None:
     assert watch.changes() == {}
 
 
-@pytest.mark.parametrize(("name", "value"), [("viscosity", 0.5), ("iterations", 7), ("disableflags", 4)])
-def test_a_change_of_an_option_is_found(watched, name: str, value: float) -> None:
+@pytest.mark.parametrize("name", [name for name in dir(mujoco.MjOption()) if not name.startswith("_")])
+def test_a_change_of_an_option_is_found_once(watched, name: str) -> None:
     model, watch = watched
-    setattr(model.opt, name, value)
-    assert watch.changes() == {f"opt.{name}": np.array(value)}
+    value = getattr(model.opt, name)
+    if isinstance(value, np.ndarray):
+        value[-1] += 1
+    else:
+        setattr(model.opt, name, value + 1)
+    changed = watch.changes()
+    assert list(changed) == [f"opt.{name}"]
+    assert np.array_equal(changed[f"opt.{name}"], getattr(model.opt, name))
+    assert not np.shares_memory(changed[f"opt.{name}"], value)
+    assert watch.changes() == {}
+
+
+def test_what_is_no_option_of_a_step_is_no_change(watched) -> None:
+    model, watch = watched
+    model.vis.global_.fovy += 1
+    model.stat.center[0] += 1
     assert watch.changes() == {}
 
 
@@ -54,7 +68,8 @@ def test_options_that_are_arrays_are_among_them(watched) -> None:
 def test_nan_is_no_change_for_ever(watched) -> None:
     model, watch = watched
     model.body_mass[1] = np.nan
-    assert list(watch.changes()) == ["body_mass"]
+    model.opt.density = np.nan
+    assert list(watch.changes()) == ["opt.density", "body_mass"]
     assert watch.changes() == {}
 
 

@@ -41,7 +41,7 @@ def payload(blobs: Mapping[str, bytes], name: str, most: int) -> bytes:
 
 
 def payloads(blobs: Mapping[str, bytes], names: Iterable[str], most: int) -> dict[str, bytes]:
-    """Several payloads, which are read only where they have at most so many bytes together.
+    """Several payloads, which are read only where they have at most so many bytes together; equal ones are one.
 
     Raises:
         SceneFileError: they are larger.
@@ -51,7 +51,15 @@ def payloads(blobs: Mapping[str, bytes], names: Iterable[str], most: int) -> dic
     total = sum(_size(blobs, name) for name in names)
     if total > most:
         raise SceneFileError("sources", f"{total} bytes; at most {most} are allowed")
-    return {name: blobs[name] for name in names}
+    info = getattr(blobs, "info", None)
+    contents: dict[str, bytes] = {}
+    found = {}
+    for name in names:
+        key = name if info is None else info(name).sha256
+        if key not in contents:
+            contents[key] = blobs[name]
+        found[name] = contents[key]
+    return found
 
 
 def _size(blobs: Mapping[str, bytes], name: str) -> int:
