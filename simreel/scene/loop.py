@@ -11,6 +11,7 @@ import numpy as np
 from simreel.errors import SceneStateError, SimreelError, UnstableError
 from simreel.recorders.manager import RecorderManager
 from simreel.scene.clock import Clock
+from simreel.scene.engines.function_engine import FunctionEngine
 from simreel.scene.engines.keyframes import keyframe_id
 from simreel.scene.engines.model_engine import ModelEngine
 from simreel.scene.engines.protocol import BlockEngine, SplitEngine
@@ -190,6 +191,8 @@ class StepLoop:
             if not isinstance(engine, ModelEngine):
                 raise SceneStateError(f"scene.reset(keyframe={keyframe!r})", "only MuJoCo models have keyframes")
             keyframe = keyframe_id(engine.model, keyframe)
+        if isinstance(engine, FunctionEngine):
+            engine.check_reset()
         ids = self._end_episode("scene.reset", envs_idx)
         if isinstance(engine, ModelEngine):
             engine.reset(ids, keyframe)

@@ -97,6 +97,7 @@ class FunctionEngine:
             SceneStateError: there is neither a reset nor a state.
             FieldError: the state is not what is needed to put it back for some worlds only.
         """
+        self.check_reset()
         if self._reset is not None:
             if not self.n_envs:
                 self._reset()
@@ -104,13 +105,21 @@ class FunctionEngine:
                 import numpy as np
 
                 self._reset(np.arange(self.n_envs) if envs_idx is None else envs_idx)
-        elif self._set_state is None:
-            needed = "reset=, or get_state= and set_state="
-            raise SceneStateError("scene.reset()", f"the FunctionEngine was made without it: {needed} is needed")
         elif envs_idx is None:
+            assert self._set_state is not None
             self._set_state(copy.deepcopy(self._built))
         else:
             self.write_state(self._array_state().row(self._built), envs_idx)
+
+    def check_reset(self) -> None:
+        """Says why it cannot be reset, before an episode ends for it.
+
+        Raises:
+            SceneStateError: there is neither a reset nor a state.
+        """
+        if self._reset is None and self._set_state is None:
+            needed = "reset=, or get_state= and set_state="
+            raise SceneStateError("scene.reset()", f"the FunctionEngine was made without it: {needed} is needed")
 
     def refresh(self) -> None:
         """Does nothing: what the functions give is the state itself."""

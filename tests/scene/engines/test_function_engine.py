@@ -198,3 +198,18 @@ def test_a_state_that_is_not_like_the_first_is_told(second, match: str) -> None:
 def test_units_that_are_no_dict_are_named() -> None:
     with pytest.raises(OptionsError, match="fields = 5: a dict of units is needed"):
         FunctionEngine(print, dt=1.0, fields=5)
+
+
+def test_a_reset_that_cannot_be_done_ends_no_episode(tmp_path):
+    scene = sr.Scene(engine=FunctionEngine(lambda: None, dt=0.1))
+    scene.start_recording(lambda: 1.0, sr.recorders.NPZFile(tmp_path / "a.npz"))
+    scene.build()
+    scene.step(3)
+    with pytest.raises(SceneStateError, match="reset=, or get_state= and set_state= is needed"):
+        scene.reset()
+    assert scene.step_count == 3
+    scene.step()
+    scene.stop_recording()
+    with np.load(tmp_path / "a.npz") as file:
+        assert file["step"].tolist() == [0, 1, 2, 3, 4]
+        assert not file["episode"].any()
