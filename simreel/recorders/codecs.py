@@ -15,7 +15,7 @@ from simreel.errors import OptionsError, nearest
 if TYPE_CHECKING:
     import av
 
-__all__ = ["CONTAINERS", "Recipe", "add_stream", "encode", "fitting_size", "growing_options", "recipe_for"]
+__all__ = ["CONTAINERS", "Recipe", "add_stream", "encode", "fitting_size", "growing_options", "padding", "recipe_for"]
 
 Size = tuple[int, int]
 """Width and height [px]."""
@@ -67,6 +67,10 @@ class Recipe:
     codec_options: tuple[tuple[str, str], ...]
     asked: frozenset[str] = frozenset()
     """Names of the options that the user has given; one that the codec does not know is an error."""
+    rate: tuple[float | None, float | None] = (None, None)
+    """Bitrate and crf as the user has given them."""
+    given: tuple[tuple[str, str], ...] = ()
+    """What the codec is told besides, as the user has given it."""
 
 
 def recipe_for(
@@ -109,7 +113,8 @@ def recipe_for(
     has_rate = bool(_RATE_OPTIONS & given.keys())
     options = _CODEC_OPTIONS.get(name, {}) | _rate(name, bitrate, crf, has_rate=has_rate) | given
     asked = frozenset(given) | ({"crf"} if crf is not None else set())
-    return Recipe(CONTAINERS[suffix], name, pixel_format, tuple(options.items()), asked)
+    rate, besides = (bitrate, crf), tuple((codec_options or {}).items())
+    return Recipe(CONTAINERS[suffix], name, pixel_format, tuple(options.items()), asked, rate, besides)
 
 
 def _pixel_format(codec: av.codec.Codec) -> str:
@@ -199,14 +204,51 @@ def fitting_size(recipe: Recipe, size: Size, fps: Fraction) -> Size:
         return padded
     if isinstance(reason, str):
         raise OptionsError("VideoFile", [reason])
+    if (blamed := _blamed(recipe, padded, fps, reason[0])) is not None:
+        raise OptionsError("VideoFile", [blamed])
     works = _works(recipe.container, recipe.codec, padded, fps)
     shown = f"frames of {width} x {height} at {float(fps):.6g} per second"
     raise OptionsError("VideoFile", [f"codec = {recipe.codec!r}: cannot encode {shown} here ({reason[0]}){works}"])
 
 
+def padding(recipe: Recipe, size: Size, padded: Size) -> str:
+    """How frames of a size become those that the codec takes."""
+    pair = f"{size[0]} x {size[1]} are padded to {padded[0]} x {padded[1]}"
+    return f"{recipe.codec} takes even sizes only: frames of {pair}, at the right and the bottom"
+
+
+def _blamed(recipe: Recipe, size: Size, fps: Fraction, reason: str) -> str | None:
+    """What of that the user has given keeps the codec from working; None where it does not work without it either."""
+    import av
+
+    codec, (bitrate, crf), given = recipe.codec, recipe.rate, dict(recipe.given)
+
+    def works(**asked: Any) -> bool:
+        return _refusal(recipe_for(_suffix(recipe.container), codec=codec, **asked), size, fps) is None
+
+    if not works():
+        return None
+    for name, value in (("bitrate", bitrate), ("crf", crf)):
+        if value is not None and not works(**{name: value}):
+            return f"{name} = {value:g}: {codec} cannot encode with it ({reason})"
+    # One by one; where each works alone it is all of them together.
+    wrong = {name: value for name, value in given.items() if not works(codec_options={name: value})} or given
+    takes = ""
+    if "pix_fmt" in wrong:
+        formats = [each.name for each in av.codec.Codec(codec, "w").video_formats or []]
+        takes = f". Its pix_fmt are: {', '.join(formats)}.{nearest(wrong['pix_fmt'], formats)}"
+    return (
+        f"codec_options = {wrong}: {codec} cannot encode with {'it' if len(wrong) == 1 else 'them'} ({reason}){takes}"
+    )
+
+
+def _suffix(container: str) -> str:
+    return next(key for key, value in CONTAINERS.items() if value == container)
+
+
 def _works(container: str, codec: str = "", size: Size = (64, 64), fps: Fraction = Fraction(25)) -> str:
     """The end of a message: the codecs that work, and the nearest."""
-    suffix = next(key for key, value in CONTAINERS.items() if value == container)
+    suffix = _suffix(container)
     recipes = []
     for name in _CANDIDATES[container]:
         try:

@@ -33,8 +33,14 @@ _MAX_GIF_FPS = 50
 _MIN_GIF_FPS = Fraction(100, 65535)
 
 
-def check_rate(suffix: str, fps: Fraction) -> None:
+def check_rate(suffix: str, fps: Fraction, call: str = "VideoFile", remedy: str = "give a lower hz or fps") -> None:
     """Refuses rates that a file of that suffix cannot have.
+
+    Args:
+        suffix: of the file.
+        fps: frames a second.
+        call: what was given them.
+        remedy: how its user has others.
 
     Raises:
         OptionsError: it is a GIF of more than 50 frames a second.
@@ -42,10 +48,10 @@ def check_rate(suffix: str, fps: Fraction) -> None:
     if suffix.lower() != ".gif":
         return
     if fps > _MAX_GIF_FPS:
-        what = f"at most {_MAX_GIF_FPS} frames a second, not {float(fps):.6g}; give a lower hz or fps, or record .mp4"
-        raise OptionsError("VideoFile", [f"fps: a .gif shows {what}"])
+        what = f"at most {_MAX_GIF_FPS} frames a second, not {float(fps):.6g}; {remedy}, or record .mp4"
+        raise OptionsError(call, [f"fps: a .gif shows {what}"])
     if fps < _MIN_GIF_FPS:
-        raise OptionsError("VideoFile", [f"fps: a .gif shows a frame for at most 655 s, not {float(1 / fps):.6g} s"])
+        raise OptionsError(call, [f"fps: a .gif shows a frame for at most 655 s, not {float(1 / fps):.6g} s"])
 
 
 class Encoder:

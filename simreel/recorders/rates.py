@@ -33,7 +33,8 @@ def frame_rate(fps: float | None, timing: Timing) -> Fraction:
 
 
 def _limited(rate: Fraction) -> Fraction:
-    return rate.limit_denominator(max(1, int(_MAX_TERM / max(Fraction(1), rate))))
+    # A frame in 34 years is as good as one in more; none is no rate.
+    return max(rate, Fraction(1, _MAX_TERM)).limit_denominator(max(1, int(_MAX_TERM / max(Fraction(1), rate))))
 
 
 def exact(value: float, tolerance: float) -> Fraction:

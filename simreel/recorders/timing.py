@@ -32,8 +32,8 @@ class Timing:
         return 1 / (self.stride * self.dt)
 
     @classmethod
-    def at(cls, hz: float | None, dt: float, n_envs: int, label: str) -> Timing:
-        """The grid nearest to `hz` [Hz]; warns where that is another rate."""
+    def at(cls, hz: float | None, dt: float, n_envs: int, label: str, field: str = "hz") -> Timing:
+        """The grid nearest to `hz` [Hz], which the user gave as `field`; warns where that is another rate."""
         if hz is None:
             return cls(dt, 1, n_envs)
         steps = 1 / (hz * dt) if hz * dt > 1 / _MAX_STRIDE else _MAX_STRIDE
@@ -41,7 +41,7 @@ class Timing:
         # Far above what float division loses, far below any rate that somebody would tell apart.
         if abs(timing.hz - hz) > 1e-9 * hz:
             warnings.warn(
-                f"{label}: hz={hz:g} does not divide the steps of dt={dt:g} s evenly; "
+                f"{label}: {field}={hz:g} does not divide the steps of dt={dt:g} s evenly; "
                 f"it records at {timing.hz:.6g} Hz, each {_ordinal(timing.stride)} step",
                 SimreelWarning,
                 stacklevel=4,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from simreel.errors import OptionsError, SampleError, SimreelError, SimreelWarning
 from simreel.options.recorders import VideoFile
-from simreel.recorders.codecs import fitting_size, recipe_for
+from simreel.recorders.codecs import fitting_size, padding, recipe_for
 from simreel.recorders.encoder import Encoder, check_rate
 from simreel.recorders.file import FileRecorder
 from simreel.recorders.frames import FrameLayout, FrameSchema
@@ -132,8 +132,7 @@ class VideoFileWriter(FileRecorder[VideoFile]):
         if layout.channels == 4:
             self._say("the frames have an alpha channel, which a video does not keep; it is dropped")
         if size != layout.size:
-            pair = f"{layout.width} x {layout.height} are padded to {size[0]} x {size[1]}"
-            self._say(f"{self._recipe.codec} takes even sizes only: frames of {pair}, at the right and the bottom")
+            self._say(padding(self._recipe, layout.size, size))
         return FrameSchema(schema, lambda: self.status.received, kept)
 
     def _frame_shape(self, shape: tuple[int, ...]) -> tuple[tuple[int, ...] | None, tuple[int, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -48,8 +49,10 @@ class View:
         self._set("size", _whole_pair(self.size, problems))
         for name in ("pos", "lookat", "up"):
             self._set(name, _triple(name, getattr(self, name), problems))
-        if not 0 < self.fov < 180:  # false for NaN too
+        if not (isinstance(self.fov, Real) and 0 < self.fov < 180):  # false for NaN too
             problems.append(f"fov = {self.fov!r}: more than 0 and less than 180 degrees are needed")
+        for name in ("camera", "body"):
+            self._set(name, _name_or_number(name, getattr(self, name), problems))
         if not problems and self.pos == self.lookat:
             problems.append(f"lookat = {self.lookat!r}: another point than pos is needed")
         if not problems and not any(self.up):
@@ -70,6 +73,16 @@ def _whole_pair(value: Any, problems: list[str]) -> tuple[int, int]:
     if width < 1 or height < 1:
         problems.append(f"size = {value!r}: (width, height) in whole pixels is needed, each at least 1")
     return width, height
+
+
+def _name_or_number(name: str, value: Any, problems: list[str]) -> str | int | None:
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        problems.append(f"{name} = {value!r}: a name or a number is needed")
+        return None
 
 
 def _triple(name: str, value: Any, problems: list[str]) -> tuple[float, float, float]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simreel.errors import OptionsError, SceneStateError, SimreelWarning
+from simreel.errors import FieldError, OptionsError, SceneStateError, SimreelWarning
 from simreel.recorders.rates import frame_rate
 from simreel.recorders.timing import Timing
 from simreel.scene.clip import Clip
@@ -58,7 +60,7 @@ class Camera:
     @property
     def is_recording(self) -> bool:
         """Whether `render` adds frames to a video."""
-        return self._clip is not None and not self._is_paused
+        return self._clip is not None and not self._clip.is_ended and not self._is_paused
 
     def render(
         self, rgb: bool = True, depth: bool = False, segmentation: bool = False, env: int = 0
@@ -97,7 +99,7 @@ class Camera:
         return np.stack([self._pictures(world) for world in worlds])
 
     def _pictures(self, env: int, **asked: bool) -> Any:
-        renderer, data = self._draw(env)
+        renderer, data = self._draw(_world(env))
         return renderer.render(data, self.view, **asked)
 
     def start_recording(self, fps: float | None = None) -> None:
@@ -110,14 +112,15 @@ class Camera:
         Raises:
             SceneStateError: it records already.
             OptionsError: a wrong rate.
+            TargetError: there is no temporary folder.
         """
         if self._clip is not None:
             raise SceneStateError(f"camera {self.name!r}: start_recording()", "it records already; stop it first")
-        if fps is not None and not 0 < fps < float("inf"):
-            raise OptionsError("start_recording", [f"fps = {fps!r}: more than 0 is needed"])
+        _check_rate("start_recording", fps)
         clock = self._clock
-        self._stride = Timing.at(fps, clock.dt, 0, f"camera {self.name}").stride
         self._fps = fps
+        # Known at the first frame: until the scene is built, dt may change.
+        self._stride: int | None = None
         self._clip = Clip(self._exact(fps or _DEFAULT_FPS), f"camera {self.name!r}")
         self._is_paused = False
         self._resets, self._next = clock.resets, clock.step
@@ -142,17 +145,22 @@ class Camera:
         Raises:
             SceneStateError: it does not record.
             TargetExistsError: the file exists; the recording goes on.
+            TargetError: the file cannot be made; the recording goes on. Where the disk fills up later no frames are
+                added, and those that there are can be saved elsewhere.
             OptionsError: a wrong suffix or rate; the recording goes on.
             SimreelError: a frame could not be encoded; those before are saved.
         """
         clip = self._running("stop_recording()")
-        if fps is not None and not 0 < fps < float("inf"):
-            raise OptionsError("stop_recording", [f"fps = {fps!r}: more than 0 is needed"])
+        _check_rate("stop_recording", fps)
+        try:
+            saved = clip.save(save_to_filename, self._exact(fps or self._fps or _DEFAULT_FPS), self.name)
+        finally:
+            if clip.is_discarded:
+                self._clip = None
         target = Path(save_to_filename)
-        saved = clip.save(target, self._exact(fps or self._fps or _DEFAULT_FPS), self.name)
-        self._clip = None
-        if not saved:
-            warnings.warn(f"camera {self.name!r}: no frame was recorded, so {target} is not made", SimreelWarning, 2)
+        told = clip.padding(target.suffix) if saved else f"no frame was recorded, so {target} is not made"
+        if told is not None:
+            warnings.warn(f"camera {self.name!r}: {told}", SimreelWarning, stacklevel=2)
 
     def _running(self, call: str) -> Clip:
         if self._clip is None:
@@ -162,10 +170,12 @@ class Camera:
     def _is_due(self) -> bool:
         """Whether a picture of this step is a frame, which is asked once for each frame."""
         clock = self._clock
+        if self._stride is None:
+            self._stride = Timing.at(self._fps, clock.dt, 0, f"camera {self.name!r}", "fps").stride
         if clock.resets != self._resets:
             # The steps count from 0 again.
             self._resets, self._next = clock.resets, clock.step
-        if self._is_paused or clock.step < self._next:
+        if not self.is_recording or clock.step < self._next:
             return False
         # On the grid of the first frame, also where steps were left out.
         self._next += self._stride * ((clock.step - self._next) // self._stride + 1)
@@ -176,3 +186,20 @@ class Camera:
 
     def __repr__(self) -> str:
         return f"<Camera {self.name}: {self.res[0]} x {self.res[1]}>"
+
+
+def _check_rate(call: str, fps: Any) -> None:
+    is_number = isinstance(fps, Real)
+    if fps is not None and not (is_number and 0 < fps < float("inf")):
+        raise OptionsError(call, [f"fps = {fps!r}: a number above 0 is needed"])
+
+
+def _world(env: Any) -> int:
+    try:
+        # True is no number of a world.
+        number = None if isinstance(env, bool) else operator.index(env)
+    except TypeError:
+        number = None
+    if number is None:
+        raise FieldError("env", repr(env), "the number of a world is needed")
+    return number

@@ -11,15 +11,19 @@ import threading
 import warnings
 import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
 
-from simreel.errors import OptionsError, SimreelWarning, TargetError, TargetExistsError
-from simreel.recorders.codecs import CONTAINERS
+from simreel.errors import OptionsError, SimreelError, SimreelWarning, TargetError, TargetExistsError
+from simreel.options.recorders import VideoFile
+from simreel.recorders.codecs import CONTAINERS, fitting_size, padding, recipe_for
 from simreel.recorders.encoder import Encoder, check_rate
-from simreel.recorders.remux import metadata, provisional, remux, sync
+from simreel.recorders.remux import metadata, provisional, remux, survey, sync
+from simreel.recorders.target import Target
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +32,8 @@ __all__ = ["Clip"]
 
 # Frames that may wait to be encoded, as many as of a VideoFile.
 _WAITING = 8
+# Any codec takes it: what is tried is the rate.
+_TRIAL_SIZE = (64, 64)
 
 
 class Clip:
@@ -36,19 +42,26 @@ class Clip:
     Args:
         fps: frames a second, until the clip is saved with others.
         label: how a warning names it.
+
+    Raises:
+        TargetError: there is no temporary folder.
     """
 
     def __init__(self, fps: Fraction, label: str) -> None:
         self.fps = fps
         self._label = label
         self.frames = 0
-        self._folder = Path(tempfile.mkdtemp(prefix="simreel-"))
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="simreel-"))
+        except OSError as error:
+            raise TargetError("the temporary folder of a camera", f"cannot be made ({error.strerror})") from error
         self.path = self._folder / "camera.mp4"
         self._encoder = Encoder(self.path, None, fps)
         workers: set[int] = set()
         self._executor = ThreadPoolExecutor(1, "simreel camera", lambda: workers.add(threading.get_ident()))
         self._room = BoundedSemaphore(_WAITING)
         self._failed: list[BaseException] = []
+        self._is_ended = False
         self._forgotten = weakref.finalize(self, _collect, self._executor, self._encoder, label, workers)
         self._forgotten.atexit = False
         _clips.add(self)
@@ -71,62 +84,109 @@ class Clip:
         if (error := done.exception()) is not None:
             self._failed.append(error)
 
-    def close(self) -> None:
-        """Completes the file in the temporary folder. May be called twice."""
-        self._executor.shutdown()
-        self._encoder.close(error=str(self._failed[0]) if self._failed else None)
+    @property
+    def is_ended(self) -> bool:
+        """Whether it takes no more frames: a save has ended it, also one that then failed."""
+        return self._is_ended
 
-    def save(self, target: Path, fps: Fraction, title: str) -> bool:
+    @property
+    def is_discarded(self) -> bool:
+        """Whether there is nothing left to save."""
+        return not self._forgotten.alive
+
+    def save(self, filename: str | os.PathLike[str], fps: Fraction, title: str) -> bool:
         """Makes the final file and removes the temporary folder; whether there is one: without a frame there is none.
 
         Args:
-            target: an .mp4, .mkv, .webm or .gif, which must not exist.
+            filename: an .mp4, .mkv, .webm or .gif, which must not exist.
             fps: its frames a second.
             title: the title in it.
 
         Raises:
-            TargetExistsError: the target exists; the clip goes on.
-            TargetError: it cannot be written; the clip goes on.
+            TargetExistsError: the file exists; the clip goes on.
+            TargetError: it cannot be made; the clip goes on. Where the disk fills up later, the clip has ended, and can
+                be saved elsewhere.
             OptionsError: its suffix or the rate cannot be used; the clip goes on.
             SimreelError: a frame could not be encoded; those before are in the file.
         """
-        target = Path(os.path.abspath(target.expanduser()))
-        suffix = target.suffix.lower()
-        if suffix not in CONTAINERS:
-            what = f"a name in {', '.join(CONTAINERS)} is needed"
-            raise OptionsError("stop_recording", [f"save_to_filename = {str(target)!r}: {what}"])
-        check_rate(suffix, fps)
-        if os.path.lexists(target):
-            raise TargetExistsError(target, "remove it: a camera does not overwrite")
+        import av
+
+        target = _checked(filename, fps)
+        frames = 0
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise TargetError(target, f"the folder cannot be made ({error.strerror})") from error
-        self.close()
-        if self._encoder.frames:
-            if suffix in {".mp4", ".mkv"}:
-                tags = metadata(title, {"fps": str(fps), "frames": self._encoder.frames, "complete": not self._failed})
-                with provisional(target) as made, open(self.path, "rb") as source:
-                    remux(source, made, CONTAINERS[suffix], fps, tags, was=self.fps)
+            # Made before the clip is ended: where it cannot be, the clip goes on.
+            with provisional(target) as made:
+                frames = self._end()
+                if frames:
+                    self._fill(made, target.suffix.lower(), fps, title, frames)
                     sync(made)
-                    os.link(made, target)
-            else:
-                self._encode_again(target, fps, title)
+                    _name(made, target)
+        except TargetExistsError:
+            raise
+        except (OSError, OverflowError, av.FFmpegError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            onward = "its frames are kept: call stop_recording() again" if self._is_ended else "the recording goes on"
+            raise TargetError(target, f"cannot be written ({reason}); {onward}") from error
         self.discard()
         if self._failed:
+            what = f"the first {frames} frames are in {target}" if frames else f"no whole frame is left for {target}"
+            self._failed[0].add_note(what)
             raise self._failed[0]
-        return self._encoder.frames > 0
+        return frames > 0
 
-    def _encode_again(self, target: Path, fps: Fraction, title: str) -> None:
+    def _end(self) -> int:
+        """Completes the file in the temporary folder; the frames in it. May be called again."""
+        import av
+
+        self._is_ended = True
+        self._executor.shutdown()
+        try:
+            self._encoder.close(error=str(self._failed[0]) if self._failed else None)
+        except (SimreelError, OSError, IndexError, av.FFmpegError) as error:
+            # Told when what there is has been saved.
+            self._failed.append(error)
+        if not self._failed:
+            return self._encoder.frames
+        frames = 0
+        with suppress(OSError, av.FFmpegError, IndexError), open(self.path, "rb") as file:
+            frames = survey(file).whole
+        if frames == self.frames:
+            # Nothing is lost: the disk was too full to write them a second time.
+            self._failed.clear()
+        return frames
+
+    def _fill(self, made: Path, suffix: str, fps: Fraction, title: str, frames: int) -> None:
+        """Writes the final file to one that is there and empty."""
+        if suffix not in {".mp4", ".mkv"}:
+            self._encode_again(made, suffix, fps, title, frames)
+            return
+        tags = metadata(title, {"fps": str(fps), "frames": frames, "complete": not self._failed})
+        with open(self.path, "rb") as source:
+            remux(source, made, CONTAINERS[suffix], fps, tags, frames, was=self.fps)
+
+    def _encode_again(self, made: Path, suffix: str, fps: Fraction, title: str, frames: int) -> None:
         """For containers that do not take the packets of an .mp4."""
         import av
 
-        encoder = Encoder(target, None, fps, title=title)
-        with av.open(str(self.path)) as container:
-            for frame in container.decode(video=0):
-                # Without the pixel that an .mp4 needs at an odd side.
-                encoder.add(frame.to_ndarray(format="rgb24")[: self._shape[0], : self._shape[1]])
-        encoder.close()
+        error = str(self._failed[0]) if self._failed else None
+        # In a folder of its own, which takes what a failure leaves with it.
+        with tempfile.TemporaryDirectory(dir=self._folder) as folder:
+            encoder = Encoder(Path(folder) / f"camera{suffix}", None, fps, title=title)
+            try:
+                with av.open(str(self.path)) as container:
+                    for frame in islice(container.decode(video=0), frames):
+                        # Without the pixel that an .mp4 needs at an odd side.
+                        encoder.add(frame.to_ndarray(format="rgb24")[: self._shape[0], : self._shape[1]])
+            finally:
+                encoder.close(error=error)
+            shutil.copyfile(encoder.path, made)
+
+    def padding(self, suffix: str) -> str | None:
+        """What was done to its frames in a file of that suffix, where their size is not the one of the file."""
+        height, width = self._shape[:2]
+        recipe = recipe_for(suffix)
+        size = fitting_size(recipe, (width, height), self.fps)
+        return padding(recipe, (width, height), size) if size != (width, height) else None
 
     def keep(self) -> None:
         """Leaves the file where it is and says so."""
@@ -138,8 +198,50 @@ class Clip:
         """Removes the temporary folder."""
         self._forgotten.detach()
         self._executor.shutdown()
-        self._encoder.close()
+        # Whatever fails, it goes.
+        with suppress(Exception):
+            self._encoder.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _checked(filename: str | os.PathLike[str], fps: Fraction) -> Path:
+    """The absolute path of a file that can be made; its folders are made.
+
+    Raises:
+        TargetExistsError: it exists.
+        TargetError: it cannot be made.
+        OptionsError: its suffix or the rate cannot be used.
+    """
+    try:
+        # As of any video, but that one which exists is told with another advice.
+        target = Target(VideoFile(filename=filename, overwrite=True))
+    except OptionsError as error:
+        problems = [problem.replace("filename", "save_to_filename", 1) for problem in error.problems]
+        raise OptionsError("stop_recording", problems) from None
+    suffix = target.path.suffix
+    check_rate(suffix, fps, "stop_recording", "give fps=50 or less")
+    try:
+        fitting_size(recipe_for(suffix), _TRIAL_SIZE, fps)
+    except OptionsError:
+        raise OptionsError("stop_recording", [f"fps = {float(fps):g}: no {suffix} can have it"]) from None
+    if os.path.lexists(target.path):
+        raise TargetExistsError(target.path, "remove it: a camera does not overwrite")
+    target.check()
+    target.make_folder()
+    return target.path
+
+
+def _name(made: Path, target: Path) -> None:
+    """Gives a file its name, unless another has it by now."""
+    try:
+        os.link(made, target)
+    except FileExistsError:
+        raise TargetExistsError(target, "remove it: a camera does not overwrite") from None
+    except OSError:
+        # Not every file system has hard links, such as FAT.
+        if os.path.lexists(target):
+            raise TargetExistsError(target, "remove it: a camera does not overwrite") from None
+        os.rename(made, target)
 
 
 def _collect(executor: ThreadPoolExecutor, encoder: Encoder, label: str, workers: set[int]) -> None:
@@ -154,12 +256,18 @@ def _collect(executor: ThreadPoolExecutor, encoder: Encoder, label: str, workers
 def _keep(executor: ThreadPoolExecutor, encoder: Encoder, label: str) -> None:
     """Completes a clip that nobody saved, and says where it is."""
     executor.shutdown()
-    if encoder.close():
-        warnings.warn(
-            f"{label}: its frames were not saved by stop_recording(); they are kept in {encoder.path}",
-            SimreelWarning,
-            stacklevel=2,
-        )
+    is_there = True
+    # Where it cannot be completed, what is there plays.
+    with suppress(Exception):
+        is_there = encoder.close()
+    if not is_there:
+        shutil.rmtree(encoder.path.parent, ignore_errors=True)
+        return
+    warnings.warn(
+        f"{label}: its frames were not saved by stop_recording(); they are kept in {encoder.path}",
+        SimreelWarning,
+        stacklevel=2,
+    )
 
 
 _clips: weakref.WeakSet[Clip] = weakref.WeakSet()

@@ -30,6 +30,16 @@ def test_the_named_camera_films_else_the_first_of_the_model():
         film_camera(scene, "c", (32, 24))
 
 
+def test_a_first_camera_without_a_name_films():
+    scene = scene_of("<camera/><camera name='b'/>")
+    camera = film_camera(scene, None, (32, 24))
+    assert (camera.view.camera, camera.res) == (0, (32, 24))
+    assert scene.cameras == ()
+    assert film_camera(scene, "b", (32, 24)).view.camera == "b"
+    with pytest.raises(UnknownNameError, match="no camera named ''"):
+        film_camera(scene, "", (32, 24))
+
+
 def test_a_model_without_cameras_is_seen_whole(monkeypatch):
     monkeypatch.setenv("SIMREEL_RENDERER", "schematic")
     monkeypatch.setattr("simreel.render.backend._chosen", None)

@@ -46,3 +46,34 @@ def test_a_mistake_is_one_line_that_names_it(call, arm, here, options, told):
     assert len(ended.err) == 1
     assert told in ended.err[0]
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("recorded", ["--npz=b.npz", "--csv=b.csv", "--reel=b.reel"])
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--video", "old.mp4"], "old.mp4 exists already"),
+        (["--video", "old.mp4/a.mp4"], "is not a folder"),
+        (["--video", "a.mp4", "--camera", "nope"], "no camera named 'nope'; there are: 'side'"),
+        (["--video", "a.mp4", "--camera", ""], "no camera named ''; there are: 'side'"),
+        (["--video", "a.gif", "--fps", "100"], "at most 50 frames"),
+        (["--camera", "side"], "--camera side: give --video"),
+        (["--size", "3x3"], "--size 3x3: give --video"),
+        (["--fps", "3"], "--fps 3: give --video"),
+    ],
+)
+def test_a_mistake_in_the_video_leaves_no_other_file(call, arm, here, recorded, options, told):
+    (here / "old.mp4").write_bytes(b"mine")
+    ended = call("run", arm, "--duration", "0.1", recorded, *options)
+    assert ended.status in {1, 2}
+    assert len(ended.err) == 1
+    assert told in ended.err[0]
+    assert [path.name for path in here.iterdir()] == ["old.mp4"]
+
+
+def test_a_first_camera_without_a_name_films(call, tmp_path):
+    model = tmp_path / "ball.xml"
+    model.write_text("<mujoco><worldbody><camera pos='0 0 2'/><geom size='.1'/></worldbody></mujoco>")
+    ended = call("run", model, "--duration", "0.1", "--video", tmp_path / "a.mp4", "--size", "64x48")
+    assert ended.status == 0
+    assert film(tmp_path / "a.mp4")[0] == (64, 48)

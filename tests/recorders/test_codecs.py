@@ -79,9 +79,21 @@ def test_full_chroma_needs_no_padding():
         (".webm", {"codec": "libx264"}, ["does not support", "These work for .webm: libvpx-vp9, libvpx."]),
         (".mp4", {"codec": "h264_v4l2m2m"}, ["cannot encode frames of 64 x 64", "These work for .mp4: libx264"]),
         (".mp4", {"codec_options": {"presett": "slow"}}, ["libx264 has no option 'presett'. Did you mean 'preset'?"]),
-        (".mp4", {"codec_options": {"preset": "sloow"}}, ["cannot encode"]),
+        (
+            ".mp4",
+            {"codec_options": {"preset": "sloow", "g": "9"}},
+            ["codec_options = {'preset': 'sloow'}: libx264 cannot encode with it (Invalid argument)"],
+        ),
+        (".mp4", {"crf": 20, "codec_options": {"g": "abc"}}, ["codec_options = {'g': 'abc'}: "]),
+        (
+            ".mp4",
+            {"codec_options": {"g": "abc", "preset": "sloow"}},
+            ["codec_options = {'g': 'abc', 'preset': 'sloow'}: libx264 cannot encode with them"],
+        ),
+        (".mp4", {"codec": "libx265", "crf": 63}, ["crf = 63: libx265 cannot encode with it"]),
         (".mp4", {"codec": "mpeg4", "crf": 20}, ["crf: mpeg4 has none; give bitrate"]),
-        (".mp4", {"codec_options": {"pix_fmt": "rgb23"}}, ["cannot encode"]),
+        (".mp4", {"codec_options": {"pix_fmt": "yuv42p"}}, ["'pix_fmt': 'yuv42p'", "Did you mean 'yuv42"]),
+        (".mp4", {"codec_options": {"pix_fmt": "rgb24"}}, ["'pix_fmt': 'rgb24'", "Its pix_fmt are: yuv420p, "]),
     ],
 )
 def test_what_does_not_work_is_refused_with_what_does(suffix, asked, words):

@@ -47,6 +47,7 @@ def test_the_rate_of_the_samples_is_exact(dt, stride, fps):
         (33.333333333333, Fraction(100, 3)),
         (33.33, Fraction(3333, 100)),
         (0.1, Fraction(1, 10)),
+        (1e-300, Fraction(1, 2**30)),
     ],
 )
 def test_a_given_rate_is_the_fraction_that_was_meant(given_fps, fps):

@@ -17,15 +17,15 @@ scene.add_entity(sr.morphs.MJCF(sr.models.path("cartpole")))
 camera = scene.add_camera("side", res=(32, 32))
 scene.build()
 camera.start_recording()
-for _ in range(5):
+for _ in range({frames}):
     camera.render()
     scene.step()
 {ending}
 """
 
 
-def run(folder: Path, ending: str) -> subprocess.CompletedProcess[str]:
-    program = PROGRAM.format(folder=str(folder), ending=ending)
+def run(folder: Path, ending: str, frames: int = 5) -> subprocess.CompletedProcess[str]:
+    program = PROGRAM.format(folder=str(folder), ending=ending, frames=frames)
     environment = {"SIMREEL_RENDERER": "schematic", "PATH": ""}
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment, timeout=50
@@ -38,11 +38,20 @@ def test_a_clean_exit_removes_them(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
+ENDINGS = pytest.mark.parametrize(
     "ending",
     ["raise ValueError('broken')", "del camera, scene\nimport gc; gc.collect()"],
     ids=["exception", "collected"],
 )
+
+
+@ENDINGS
+def test_without_a_frame_nothing_is_left(tmp_path: Path, ending: str) -> None:
+    assert "kept" not in run(tmp_path, ending, frames=0).stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@ENDINGS
 def test_after_any_other_end_they_are_kept_and_named(tmp_path: Path, ending: str) -> None:
     av = pytest.importorskip("av")
     done = run(tmp_path, ending)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simreel.cli.console import put
-from simreel.cli.filming import exact_hz, film_camera
+from simreel.cli.filming import Film, exact_hz
 from simreel.cli.parsers import choice, picture_size, positive, split_names, whole
 from simreel.errors import MissingFileError, OptionsError, SimreelError, UnstableError
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _CONTROLS = ("random", "zero")
+_SIZE = "640x480"
 # Beyond this a float64 no longer counts steps.
 _MAX_STEPS = 2**53
 
@@ -46,7 +47,7 @@ def run(
     camera: Annotated[
         str | None, typer.Option(metavar="NAME", help="The camera of the model to film with; by default its first.")
     ] = None,
-    size: Annotated[str, typer.Option(metavar="WxH", help="Pixels of the video.")] = "640x480",
+    size: Annotated[str | None, typer.Option(metavar="WxH", help=f"Pixels of the video; {_SIZE} without it.")] = None,
     fps: Annotated[
         float | None,
         typer.Option(parser=positive, metavar="F", help="Frames per simulated second; about 30 without it."),
@@ -71,14 +72,18 @@ def run(
     """Simulate a model for some seconds and record it."""
     if all(given is None for given in (plot, npz, csv, reel, video)):
         raise typer.BadParameter("nothing to record to: give --npz, --csv, --reel, --video or --plot")
+    for option, value in (("--camera", camera), ("--size", size), ("--fps", fps and f"{fps:g}")):
+        if video is None and value is not None:
+            raise typer.BadParameter(f"{option} {value}: give --video too, which it is about")
     files = _files(hz, overwrite, npz, csv, reel)
-    res = picture_size("--size", size)
+    res = picture_size("--size", _SIZE if size is None else size)
     if not os.path.isfile(model):
         raise MissingFileError(model, "the model to run")
 
     from simreel.cli.controls import smooth_random, zero
     from simreel.cli.fields import FieldSource
     from simreel.options.morphs import MJCF
+    from simreel.options.recorders import VideoFile
     from simreel.scene import Scene
 
     source = FieldSource(split_names("--record", record))
@@ -87,17 +92,20 @@ def run(
     if not duration / scene.dt < _MAX_STEPS:
         raise typer.BadParameter(f"--duration {duration:g}: too many steps of {scene.dt:g} s")
     steps = max(1, round(duration / scene.dt))
-    film = None if video is None else _film(video, fps or exact_hz(scene.dt), overwrite)
+    film = None
     recorders = [
         (file, scene.start_recording(None if options.reads_scene else source, options)) for file, options in files
     ]
+    if video is not None:
+        film = Film(model, camera, res)
+        options = _options("--video", video, VideoFile, fps or exact_hz(scene.dt), overwrite)
+        recorders.append((video, scene.start_recording(film, options)))
     plots, plotted = _plots(scene, model, plot, overwrite)
+    # All mistakes but those of the model have been told, and no file is open: from here on all are, or none.
     scene.build()
-    source.bind(scene)
-    if plotted is not None:
-        plotted.bind(scene)
-    if video is not None and film is not None:
-        recorders.append((video, scene.start_recording(film_camera(scene, camera, res).render, film)))
+    for bound in (source, film, plotted):
+        if bound is not None:
+            bound.bind(scene)
     law = zero(scene.model) if control == "zero" else smooth_random(scene.model, seed)
     try:
         rate = _simulate(scene, steps, law, plots)
@@ -129,12 +137,6 @@ def _files(
             continue
         files.append((file, _options(option, file, kind, hz, overwrite)))
     return files
-
-
-def _film(video: str, fps: float, overwrite: bool) -> FileOptions:
-    from simreel.options.recorders import VideoFile
-
-    return _options("--video", video, VideoFile, fps, overwrite)
 
 
 def _options(option: str, file: str, kind: type[FileOptions], hz: float | None, overwrite: bool) -> FileOptions:
