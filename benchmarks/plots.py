@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -21,13 +22,12 @@ __all__ = ["add_arguments", "run"]
 _ANGLES = np.linspace(0, 6, 10)
 _POSITIONS = [(x / 10, y / 10, 0.0) for x in range(8) for y in range(8)]
 
-Timer = Callable[[int], list[float]]
-"""Takes some steps; the time of each [us]."""
+Array = np.ndarray[Any, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--steps", type=int, default=500, help="steps of a loop in a round")
+    parser.add_argument("--steps", type=int, default=300, help="steps of a loop in a round")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--step-time", type=float, default=1.0, help="of the simulation without plots [ms]")
     parser.add_argument("--drawn-steps", type=int, default=20, help="steps of a loop that draws in the step")
@@ -37,28 +37,29 @@ def run(arguments: argparse.Namespace) -> None:
     """Prints the table."""
     seen = "windows are shown" if has_display() else "NO DISPLAY: nothing is drawn; try xvfb-run"
     print(head_line(f"a step of {arguments.step_time:g} ms with a live plot; {seen}"))
-    print(f"{'plot':44}{'median +us':>11}{'99 % +us':>10}{'mean, ratio':>13}")
-    work = _work(arguments.step_time)
-    for name, (data_func, options) in _plots().items():
-        _print(name, *_measure(work, data_func, options, arguments.steps, arguments.rounds))
-    frame = _image(0)
-    copy = statistics.median(_timed(frame.copy) for _ in range(100))
-    print(f"{'a copy of the image':44}{copy:11.1f}")
+    print(f"{'':36}{'taking the sample, +us':^22}{'the whole step, +us':^22}{'':>12}")
+    print(f"{'plot':36}{'median':>11}{'99 %':>11}{'median':>11}{'99 %':>11}{'mean, ratio':>12}")
+    work = _Work(arguments.step_time)
+    for name, (what, data_func, options) in _plots().items():
+        bare, copied, plotted = _measure(work, data_func, options, arguments.steps, arguments.rounds)
+        _print(name, bare, plotted)
+        _print(f"a copy of the {what} instead", bare, copied)
     print("drawn by matplotlib in the stepping thread, at each sample:")
     for name, draw in _peers().items():
         bare, drawn = (
-            _times(work, arguments.drawn_steps),
-            _times(lambda draw=draw: (work(), draw()), arguments.drawn_steps),
+            _Times(work, work, arguments.drawn_steps),
+            _Times(work, lambda draw=draw: (work(), draw()), arguments.drawn_steps),
         )
         _print(name, bare, drawn)
 
 
-def _plots() -> dict[str, tuple[Callable[[int], Any], Any]]:
+def _plots() -> dict[str, tuple[str, Callable[[int], Array], Any]]:
     return {
-        "PyQtLinePlot, 10 values": (lambda k: np.sin(_ANGLES + k / 50), PyQtLinePlot()),
-        "MPLLinePlot, 10 values": (lambda k: np.sin(_ANGLES + k / 50), MPLLinePlot()),
-        "MPLImagePlot, 320 x 240 colours": (_image, MPLImagePlot()),
+        "PyQtLinePlot, 10 values": ("values", lambda k: np.sin(_ANGLES + k / 50), PyQtLinePlot()),
+        "MPLLinePlot, 10 values": ("values", lambda k: np.sin(_ANGLES + k / 50), MPLLinePlot()),
+        "MPLImagePlot, 320 x 240 colours": ("image", _image, MPLImagePlot()),
         "MPLVectorFieldPlot, 64 vectors": (
+            "vectors",
             lambda k: np.full((64, 3), np.sin(k / 50)),
             MPLVectorFieldPlot(positions=_POSITIONS, scale_factor=0.1),
         ),
@@ -68,16 +69,21 @@ def _plots() -> dict[str, tuple[Callable[[int], Any], Any]]:
 _frames = np.random.default_rng(0).integers(0, 255, (8, 240, 320, 3), np.uint8)
 
 
-def _image(k: int) -> np.ndarray[Any, Any]:
-    return _frames[k % len(_frames)]  # type: ignore[no-any-return]
+def _image(k: int) -> Array:
+    return _frames[k % len(_frames)]
 
 
-def _work(milliseconds: float) -> Callable[[], object]:
-    """Computes for some time, with the interpreter's lock released as MuJoCo does."""
-    block = bytes(2**16)
-    seconds = min(_timed(lambda: hashlib.sha256(block)) for _ in range(50)) / 1e6
-    data = bytes(round(len(block) * milliseconds / 1e3 / seconds))
-    return lambda: hashlib.sha256(data)
+class _Work:
+    """Computes for some time [ms], with the interpreter's lock released as MuJoCo does, and notes how long."""
+
+    def __init__(self, milliseconds: float) -> None:
+        block = bytes(2**16)
+        seconds = min(_timed(lambda: hashlib.sha256(block)) for _ in range(50)) / 1e6
+        self._data = bytes(round(len(block) * milliseconds / 1e3 / seconds))
+        self.took = 0.0
+
+    def __call__(self) -> None:
+        self.took = _timed(lambda: hashlib.sha256(self._data))
 
 
 def _timed(call: Callable[[], object]) -> float:
@@ -86,14 +92,33 @@ def _timed(call: Callable[[], object]) -> float:
     return (time.perf_counter() - start) * 1e6
 
 
-def _times(call: Callable[[], object], steps: int) -> list[float]:
-    return [_timed(call) for _ in range(steps)]
+class _Times:
+    """The times of some steps [us]: `whole`, and `beside` the simulation.
+
+    Memory and caches are shared by all that runs: the simulation itself varies more than a sample takes.
+    """
+
+    def __init__(self, work: _Work, call: Callable[[], object] | None = None, steps: int = 0) -> None:
+        self.whole: list[float] = []
+        self.beside: list[float] = []
+        self._work = work
+        if call is not None:
+            self.take(call, steps)
+
+    def take(self, call: Callable[[], object], steps: int) -> None:
+        for _ in range(steps):
+            whole = _timed(call)
+            self.whole.append(whole)
+            self.beside.append(whole - self._work.took)
 
 
 def _measure(
-    work: Callable[[], object], data_func: Callable[[int], Any], options: Any, steps: int, rounds: int
-) -> tuple[list[float], list[float]]:
-    """Times of steps without and with the plot [us], a round of each in turn. The data are computed in both."""
+    work: _Work, data_func: Callable[[int], Array], options: Any, steps: int, rounds: int
+) -> tuple[_Times, _Times, _Times]:
+    """Steps without, with a copy of the data that the loop makes itself, and with the plot, a round of each in turn.
+
+    The data are computed in all of them.
+    """
     bare, plotted = (sr.Scene(engine=sr.scene.FunctionEngine(work, dt=1e-3)) for _ in range(2))
     recorder: Any = plotted.start_recording(lambda: data_func(plotted.step_count), options)
     for scene in (bare, plotted):
@@ -101,19 +126,33 @@ def _measure(
         scene.step(10)
     # What is measured is a plot that runs, not one that starts.
     recorder.get_image_array()
-    times: tuple[list[float], list[float]] = ([], [])
+    kept = data_func(0).copy()
+
+    def step_and_copy() -> None:
+        kept[...] = data_func(bare.step_count)
+        bare.step()
+
+    loops = (lambda: (data_func(bare.step_count), bare.step()), step_and_copy, plotted.step)
+    times = (_Times(work), _Times(work), _Times(work))
     for _ in range(rounds):
-        times[0].extend(_times(lambda: (data_func(bare.step_count), bare.step()), steps))
-        times[1].extend(_times(plotted.step, steps))
+        for each, loop in zip(times, loops, strict=True):
+            each.take(loop, steps)
     for scene in (bare, plotted):
         scene.destroy()
     return times
 
 
-def _print(name: str, bare: list[float], plotted: list[float]) -> None:
-    median = statistics.median(plotted) - statistics.median(bare)
-    rare = float(np.percentile(plotted, 99) - np.percentile(bare, 99))
-    print(f"{name:44}{median:11.1f}{rare:10.1f}{statistics.mean(plotted) / statistics.mean(bare):13.3f}")
+def _print(name: str, bare: _Times, other: _Times) -> None:
+    columns = ""
+    for base, values in ((bare.beside, other.beside), (bare.whole, other.whole)):
+        columns += f"{statistics.median(values) - statistics.median(base):11.1f}"
+        columns += f"{np.percentile(values, 99) - np.percentile(base, 99):11.1f}"
+    print(f"{name:36}{columns}{_mean(other.whole) / _mean(bare.whole):12.3f}")
+
+
+def _mean(times: list[float]) -> float:
+    """Of all but the slowest 1 %, in which other programs had their turn."""
+    return statistics.mean(sorted(times)[: math.ceil(0.99 * len(times))])
 
 
 def _peers() -> dict[str, Callable[[], None]]:

@@ -2,12 +2,13 @@
 
     | header, 4 KiB | description, JSON | ring of rows | letter: a picture, or the text of an error |
 
-A row is the time of a sample [s], the number of its episode, and its values. The ring and the header are mapped by both
-sides; the letter is written and read as a file, since its size is not known before. The memory has no name: it is gone
-with the last process that holds it.
+A row is the step of a sample, the number of its episode, and its values one after another, filled up to whole words.
+The ring and the header are mapped by both sides; the letter is written and read as a file, since its size is not known
+before. The memory has no name: it is gone with the last process that holds it.
 
-Row i is in slot `i % capacity`. The sender sets `claimed` before it writes rows and `head` after: what lies `capacity`
-or more behind `claimed` may be overwritten while it is read, so the receiver looks again after it has copied rows.
+Row i is in slot `i % capacity`. The sender writes one row after another and sets `head` after each: what lies
+`capacity` or more behind the one after `head` may be overwritten while it is read, so the receiver looks again after it
+has copied rows.
 
 Each side has one end of a socket, the bell: it rings the other's where that has said that it waits. So a side that is
 busy, stopped or gone costs the other no system call and no wait.
@@ -21,7 +22,7 @@ import mmap
 import os
 import socket
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +31,19 @@ import numpy as np
 if TYPE_CHECKING:
     from simreel.recorders.schema import Column
 
-__all__ = ["DONE", "FAILED", "RUNNING", "Channel", "Header", "row_type", "shared_memory"]
+__all__ = ["DONE", "FAILED", "RUNNING", "Channel", "Header", "RowWriter", "row_type", "shared_memory"]
 
 _HEADER_BYTES = 4096
+# What is stored at once [bytes].
+_WORD = 8
+# Before the values of a row: its step and its episode [bytes].
+_STAMP = 2 * _WORD
 # A sender that overwrites all rows whenever they are read may have been stopped meanwhile: it is given up for now.
 _TRIES = 100
+
+RowWriter = Callable[[int, int, Any], None]
+"""Takes the step, the number of the episode, and the values: an array, where there is a single column, or bytes,
+those of all columns one after another."""
 RUNNING, DONE, FAILED = range(3)
 """States of the receiver: it takes rows; it has taken the last one; it has failed, and the letter says how."""
 
@@ -45,7 +54,6 @@ class Header(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_int64) for name in (
         # Written by the sender.
         "description_bytes",
-        "claimed",
         "head",
         "is_closing",
         "pictures_asked",
@@ -65,8 +73,6 @@ class Header(ctypes.Structure):
     ))  # fmt: skip
 
     description_bytes: int
-    claimed: int
-    """Rows that are written, those included that are being written."""
     head: int
     """Rows that are written."""
     is_closing: int
@@ -104,9 +110,11 @@ def shared_memory(nbytes: int) -> int:
 
 
 def row_type(columns: Sequence[tuple[str, str, Sequence[int]]]) -> np.dtype[Any]:
-    """The rows of columns (key, dtype, shape): fields "time" and "episode", and "0", "1", ... for the columns."""
-    values = [(str(i), dtype, tuple(shape)) for i, (_, dtype, shape) in enumerate(columns)]
-    return np.dtype([("time", "f8"), ("episode", "i8"), *values])
+    """The rows of columns (key, dtype, shape): fields "step" and "episode", and "0", "1", ... for the columns."""
+    names, formats = ["step", "episode"], ["i8", "i8", *(f"{tuple(shape)}{dtype}" for _, dtype, shape in columns)]
+    names += map(str, range(len(columns)))
+    packed = np.dtype({"names": names, "formats": formats})
+    return np.dtype({"names": names, "formats": formats, "itemsize": packed.itemsize + -packed.itemsize % _WORD})
 
 
 class Channel:
@@ -130,6 +138,8 @@ class Channel:
         self.columns: list[tuple[str, str, list[int]]] = self.description["columns"]
         rows = row_type(self.columns)
         self.capacity: int = self.description["capacity"]
+        self._rows_at = end
+        self._value_bytes = sum(rows[str(i)].itemsize for i in range(len(self.columns)))
         self._rows: np.ndarray[Any, Any] = np.ndarray((self.capacity,), rows, self._map, end)
         self._letter_at = size
 
@@ -164,30 +174,58 @@ class Channel:
 
     # Rows.
 
-    def write(
-        self, times: np.ndarray[Any, Any], episode: int, columns: Sequence[np.ndarray[Any, Any]], skipped: int = 0
-    ) -> None:
-        """Writes some rows.
+    def write(self, steps: np.ndarray[Any, Any], episode: int, columns: Sequence[np.ndarray[Any, Any]]) -> None:
+        """Writes some rows, for which there is room.
 
         Args:
-            times: (n,) float64 [s].
+            steps: (n,) int64.
             episode: the number of their episode.
             columns: (n, *shape) arrays, in the order of the description.
-            skipped: how many of the first are only counted.
         """
-        header, n = self.header, len(times)
-        header.claimed = header.head + n
-        done = skipped
-        while done < n:
+        header, done = self.header, 0
+        while done < len(steps):
             slot = (header.head + done) % self.capacity
-            count = min(n - done, self.capacity - slot)
+            count = min(len(steps) - done, self.capacity - slot)
             target = self._rows[slot : slot + count]
-            target["time"] = times[done : done + count]
+            target["step"] = steps[done : done + count]
             target["episode"] = episode
             for i, column in enumerate(columns):
                 target[str(i)] = column[done : done + count]
             done += count
-        header.head += n
+        header.head += done
+
+    def writer(self) -> RowWriter:
+        """A function that writes a row, over the oldest where the ring is full, and rings the bell if it is waited for.
+
+        Of a channel that has no row yet. It holds the memory, also after `close`.
+        """
+        memory, ring = self._map, self.ring
+        # Of all ways to write the fewest instructions: after a step of the simulation the caches hold none of them.
+        words = memoryview(memory)[: len(memory) & -_WORD].cast("q")
+        names = [name for name, *_ in Header._fields_]
+        head_at, waits_at = names.index("head"), names.index("receiver_waits")
+        start, row_bytes = self._rows_at, self._rows.itemsize
+        end, value_bytes = start + self.capacity * row_bytes, self._value_bytes
+        head, at = 0, start
+
+        def write(step: int, episode: int, values: Any) -> None:
+            nonlocal head, at
+            word, value = at // _WORD, at + _STAMP
+            words[word] = step
+            words[word + 1] = episode
+            try:
+                memory[value : value + value_bytes] = values
+            except ValueError:  # An array that is not contiguous, such as an image upside down.
+                memory[value : value + value_bytes] = values.tobytes()
+            head += 1
+            words[head_at] = head
+            at += row_bytes
+            if at == end:
+                at = start
+            if words[waits_at]:
+                ring()
+
+        return write
 
     def newest(self, count: int) -> np.ndarray[Any, Any]:
         """A copy of the newest rows that were not read yet, at most `count`; none of the others will be read."""
@@ -197,7 +235,7 @@ class Channel:
             first = max(header.tail, head - count)
             rows = self._copy(first, head)
             # Overwritten in the meantime, whole or in part.
-            rows = rows[max(0, header.claimed - self.capacity - first) :]
+            rows = rows[max(0, header.head + 1 - self.capacity - first) :]
             if len(rows) or first == head:
                 header.tail = head
                 return rows

@@ -110,7 +110,7 @@ class Host:
             if due is not None:
                 delay = min(delay, max(0.0, due - now))
                 continue
-            pane.channel.header.receiver_waits = 1
+            pane.channel.header.receiver_waits = pane.reads
             # What came before that has not rung.
             if pane.has_work:
                 return 0.0

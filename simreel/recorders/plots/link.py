@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from simreel.errors import PlotError
-from simreel.recorders.plots.channel import FAILED, RUNNING, Channel, Header
+from simreel.recorders.plots.channel import FAILED, RUNNING, Channel, Header, RowWriter
 from simreel.recorders.plots.window import Window, WindowGoneError, warn
 
 __all__ = ["Link"]
@@ -21,22 +21,22 @@ Array = np.ndarray[Any, Any]
 
 
 class Link:
-    """Used by the worker of a recorder alone, but for `lost`.
+    """Used by the worker of a recorder; of a plot that only shows, the stepping thread sends the samples and looks.
 
     Args:
         label: how messages name the plot.
         window: the process.
         channel: to it.
         far: the far end of the channel's bell.
-        history: how many of the newest samples one drawing needs.
     """
 
-    def __init__(self, label: str, window: Window, channel: Channel, far: socket.socket, history: int) -> None:
+    def __init__(self, label: str, window: Window, channel: Channel, far: socket.socket) -> None:
         self._label = label
         self._window = window
         self._channel = channel
-        self._history = min(history, channel.capacity)
         self._saves = channel.description["video"] is not None
+        self.write: RowWriter = channel.writer()
+        """Sends a sample to a plot that only shows, without a wait; after `close` to nobody."""
         self._refused = 0
         self._is_gone = False
         self._has_told = False
@@ -48,37 +48,59 @@ class Link:
         return self._channel.header
 
     @property
+    def sent(self) -> int:
+        """Samples that were sent."""
+        return self._header.head
+
+    @property
     def lost(self) -> int:
-        """Samples that were sent and not drawn: a newer one took their place, or the window is gone."""
-        unread = self._header.head - self._header.tail if self._is_gone else 0
-        return self._header.lost + self._refused + unread
+        """Samples that were not drawn: newer ones took their place, or the window is gone."""
+        is_over = self._is_gone or (self._header.is_window_closed and not self._saves)
+        return self._header.lost + self._refused + is_over * (self._header.head - self._header.tail)
 
     @property
     def file_bytes(self) -> int:
         """Bytes of the video."""
         return self._header.file_bytes
 
-    def send(self, times: Array, episode: int, columns: Sequence[Array]) -> None:
-        """Sends some samples: to a plot that shows the newest without a wait, to one that saves all of them.
+    def send(self, steps: Array, episode: int, columns: Sequence[Array]) -> None:
+        """Sends all of some samples, to a plot that saves them.
 
         Args:
-            times: (n,) float64 [s].
+            steps: (n,) int64.
             episode: the number of their episode.
             columns: (n, *shape) arrays.
 
         Raises:
             PlotError: the plotter failed.
         """
-        n, done = len(times), 0
-        if self._is_there():
-            if not self._saves:
-                self._write(times, episode, columns, n - min(n, self._history))
-                done = n
+        n, done = len(steps), 0
+        if self.look():
             while done < n and self._wait(lambda: self._room() > 0):
                 stop = min(n, done + self._room())
-                self._write(times[done:stop], episode, [column[done:stop] for column in columns])
+                self._channel.write(steps[done:stop], episode, [column[done:stop] for column in columns])
+                if self._header.receiver_waits:
+                    self._channel.ring()
                 done = stop
         self._refused += n - done
+
+    def look(self) -> bool:
+        """Tells what became of the window; whether somebody draws what is sent.
+
+        Raises:
+            PlotError: the plotter failed.
+        """
+        self._raise_failure()
+        header = self._header
+        if header.has_no_display and not self._has_told:
+            self._has_told = True
+            logger.info("%s: no window: the display cannot be opened", self._label)
+        if header.is_window_closed and not self._has_told:
+            self._has_told = True
+            warn(f"{self._label}: its window was closed; the simulation goes on")
+        if not self._is_gone and not self._window.is_alive:
+            self._give_up(WindowGoneError(self._window.ending))
+        return not self._is_gone and (self._saves or not header.is_window_closed)
 
     def picture(self) -> Array:
         """What the plot shows of the samples that were sent, (H, W, 3) uint8.
@@ -105,7 +127,7 @@ class Link:
         self._channel.ring()
         try:
             if not self._saves:
-                self._is_there()
+                self.look()
                 if self._window.is_stopped:
                     self._give_up(WindowGoneError("the window process is stopped"))
             # One that was given up may run again; of one that is stopped still, it is known.
@@ -113,29 +135,11 @@ class Link:
                 self._wait(lambda: header.state != RUNNING)
             self._raise_failure()
         finally:
+            self.write = _drop
             self._channel.close()
-
-    def _write(self, times: Array, episode: int, columns: Sequence[Array], skipped: int = 0) -> None:
-        self._channel.write(times, episode, columns, skipped)
-        if self._header.receiver_waits:
-            self._channel.ring()
 
     def _room(self) -> int:
         return self._channel.capacity - (self._header.head - self._header.tail)
-
-    def _is_there(self) -> bool:
-        """Whether somebody draws what is sent."""
-        self._raise_failure()
-        header = self._header
-        if header.has_no_display and not self._has_told:
-            self._has_told = True
-            logger.info("%s: no window: the display cannot be opened", self._label)
-        if header.is_window_closed and not self._has_told:
-            self._has_told = True
-            warn(f"{self._label}: its window was closed; the simulation goes on")
-        if not self._is_gone and not self._window.is_alive:
-            self._give_up(WindowGoneError(self._window.ending))
-        return not self._is_gone and (self._saves or not header.is_window_closed)
 
     def _wait(self, reached: Callable[[], bool]) -> bool:
         """Waits for the process; False where it is gone or given up."""
@@ -156,3 +160,7 @@ class Link:
         if self._header.state == FAILED and not self._has_raised:
             self._has_raised = True
             raise PlotError(self._label, self._channel.letter().decode())
+
+
+def _drop(step: int, episode: int, values: Any) -> None:
+    """A row that comes after the end."""

@@ -42,7 +42,9 @@ class Pane:
         options = SimpleNamespace(**self._description["options"])
         self._history: int = getattr(options, "history_length", 1)
         self._has_window: bool = self._description["is_shown"]
-        self._saves = self._description["video"] is not None
+        self.saves = self._description["video"] is not None
+        """Whether each sample is a frame of a video."""
+        self._dt: float = self._description["tags"]["dt"]
         self._options = options
         self._plotter: Plotter | None = None
         self._surface: Surface | None = None
@@ -76,26 +78,31 @@ class Pane:
         return self._plotter is None
 
     @property
+    def reads(self) -> bool:
+        """Whether samples are drawn when they come, and not only where a picture is asked for."""
+        return self.saves or self._is_seen()
+
+    @property
     def has_work(self) -> bool:
         """Whether a turn now would do something."""
         header = self._header
-        is_read = self._saves or self._is_seen()
         asks = header.pictures_made != header.pictures_asked or header.is_closing
-        return not self.is_over and bool(asks or (is_read and header.tail != header.head))
+        return not self.is_over and bool(asks or (self.reads and header.tail != header.head))
 
     def _turn(self) -> float | None:
         header = self._header
         if self.is_over:
             return None
-        due = self._save() if self._saves else self._show() if self._is_seen() else None
-        if due is not None and not (header.is_closing and not self._saves):
+        due = self._save() if self.saves else self._show() if self._is_seen() else None
+        if due is not None and self.saves:
             return due
         if header.pictures_made != header.pictures_asked:
             self._send_picture()
         # What is only shown ends with its window: nobody sees the last samples.
         if header.is_closing:
             self._close()
-        return None
+            return None
+        return due
 
     # Two ways to read.
 
@@ -118,18 +125,20 @@ class Pane:
             return None
         if now < self._drawn_at + _PERIOD:
             return self._drawn_at + _PERIOD
-        before = header.tail
-        rows = self._read()
-        header.lost += header.tail - before - len(rows)
-        if len(rows):
+        if len(self._read()):
             assert self._surface is not None
             self._surface.paint()
         # From the end of this drawing on: one that takes long leaves time for others.
         self._drawn_at = time.monotonic()
-        return None
+        # Where samples come all the time it looks for them: a bell costs the simulation more.
+        return self._drawn_at + _PERIOD
 
     def _read(self) -> np.ndarray[Any, Any]:
+        header = self._header
+        before = header.tail
         rows = self.channel.newest(self._history)
+        if self._description["is_shown"]:
+            header.lost += header.tail - before - len(rows)
         if len(rows):
             # Of an episode that has ended nothing is left to show.
             self._draw(rows[rows["episode"] == rows["episode"][-1]])
@@ -140,7 +149,7 @@ class Pane:
 
     def _draw(self, rows: np.ndarray[Any, Any]) -> None:
         columns = {key: rows[str(i)] for i, (key, _, _) in enumerate(self.channel.columns)}
-        samples = Samples(rows["time"], columns, self._description["has_keys"])
+        samples = Samples(rows["step"] * self._dt, columns, self._description["has_keys"])
         if self._plotter is None:
             self._setup(samples)
         elif rows["episode"][-1] != self._episode:
@@ -156,7 +165,7 @@ class Pane:
         plotter: Plotter = getattr(importlib.import_module(module), name)(self._options)
         first = Samples(samples.times[:1], {k: v[:1] for k, v in samples.columns.items()}, samples.has_keys)
         kind, size = self._description["surface"], tuple(self._options.window_size)
-        self._surface = make_surface(kind, size, has_window=self._has_window, is_fixed=self._saves)
+        self._surface = make_surface(kind, size, has_window=self._has_window, is_fixed=self.saves)
         plotter.setup(self._surface.target, first)
         if self._has_window:
             self._surface.show(self._description["name"], self._note_closed)

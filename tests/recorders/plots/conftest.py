@@ -103,10 +103,10 @@ def display(x_server, monkeypatch):
 
 
 class Plotted:
-    """A scene of a hundred steps a second, and its plots."""
+    """A scene and its plots."""
 
-    def __init__(self):
-        self.scene = Scene(engine=FakeEngine(dt=0.01))
+    def __init__(self, dt):
+        self.scene = Scene(engine=FakeEngine(dt=dt))
         self.recorders = []
 
     @property
@@ -131,10 +131,23 @@ class Plotted:
 
 
 @pytest.fixture
-def plotted():
-    made = Plotted()
-    yield made
-    made.scene.destroy()
+def plotted_at():
+    """Makes a scene with a time step."""
+    made = []
+
+    def make(dt):
+        made.append(Plotted(dt))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.scene.destroy()
+
+
+@pytest.fixture
+def plotted(plotted_at):
+    """A scene of a hundred steps a second."""
+    return plotted_at(0.01)
 
 
 @pytest.fixture(scope="session")

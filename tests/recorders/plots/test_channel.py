@@ -30,9 +30,9 @@ def ends():
                 end.close()
 
 
-def write(channel, first, count, skipped=0, episode=0):
+def write(channel, first, count, episode=0):
     numbers = np.arange(first, first + count, dtype=float)
-    channel.write(numbers / 10, episode, [numbers], skipped)
+    channel.write(numbers.astype(int), episode, [numbers])
 
 
 def test_the_description_arrives(ends):
@@ -47,46 +47,72 @@ def test_the_description_arrives(ends):
 
 @pytest.mark.parametrize("count", [1, 2, 4, 5, 7])
 def test_rows_come_out_as_they_went_in_across_the_end_of_the_ring(ends, count):
-    near, far = ends(7)
+    near, far = ends(8)
     for first in range(0, 50, count):
         write(near, first, count, episode=first)
         rows = far.newest(count)
         assert rows["0"].tolist() == list(range(first, first + count))
-        assert rows["time"].tolist() == [k / 10 for k in range(first, first + count)]
+        assert rows["step"].tolist() == list(range(first, first + count))
         assert set(rows["episode"]) == {first}
-        assert not len(far.newest(7))
+        assert not len(far.newest(8))
 
 
 def test_the_newest_win(ends):
     near, far = ends(8)
-    for first in range(0, 100, 5):
-        write(near, first, 5)
-    assert far.newest(3)["0"].tolist() == [97, 98, 99]
+    put = near.writer()
+    for k in range(100):
+        put(k, k // 50, np.array(float(k)))
+    rows = far.newest(3)
+    assert rows["0"].tolist() == [97, 98, 99]
+    assert rows["step"].tolist() == [97, 98, 99]
+    assert rows["episode"].tolist() == [1, 1, 1]
     assert far.header.tail == near.header.head == 100
 
 
-def test_skipped_rows_are_counted_and_not_copied(ends):
-    near, far = ends(8)
-    write(near, 0, 100, skipped=98)
-    assert near.header.head == 100
-    assert far.newest(2)["0"].tolist() == [98, 99]
+def test_a_row_is_the_same_from_bytes_and_from_an_array(ends):
+    first = np.arange(6, dtype=np.float32).reshape(2, 3)
+    near, far = ends(4, first)
+    put = near.writer()
+    for values in (first, first.tobytes(), np.asfortranarray(first), first[::-1][::-1]):
+        put(5, 3, values)
+        (row,) = far.newest(1)
+        assert row["0"].tolist() == first.tolist()
+        assert (row["step"], row["episode"]) == (5, 3)
 
 
-def test_rows_that_are_being_overwritten_are_not_given(ends):
+def test_bytes_hold_all_columns(ends):
+    data = {"a": np.arange(3.0), "b": True, "c": np.int16(-7)}
+    near, far = ends(4, data)
+    near.writer()(5, 0, Schema.of(data).packer()(data))
+    (row,) = far.newest(1)
+    assert [row[name].tolist() for name in "012"] == [[0, 1, 2], True, -7]
+
+
+def test_a_row_rings_where_it_is_waited_for_only(ends):
+    near, far = ends(4)
+    put = near.writer()
+    put(0, 0, np.array(1.0))
+    with pytest.raises(BlockingIOError):
+        far.bell.recv(1)
+    far.header.receiver_waits = 1
+    put(1, 0, np.array(2.0))
+    assert far.bell.recv(1)
+
+
+def test_the_row_that_may_be_being_overwritten_is_not_given(ends):
     near, far = ends(4)
     write(near, 0, 4)
-    near.header.claimed = 6  # the sender is writing rows 4 and 5, over 0 and 1
-    assert far.newest(4)["0"].tolist() == [2, 3]
-    write(near, 4, 2)
-    near.header.claimed = 10
-    assert not len(far.newest(4)), "a sender that never ends must not hold the window"
+    assert far.newest(4)["0"].tolist() == [1, 2, 3], "the sender may be writing row 4, over row 0"
+    near.header.head = 100
+    near.header.tail = 0
+    assert len(far.newest(4)) == 3
 
 
 def test_one_row_after_another_is_read_without_a_loss(ends):
     near, far = ends(4, np.zeros((2, 2), np.int16))
     seen = []
     for k in range(20):
-        near.write(np.array([k / 10]), 0, [np.full((1, 2, 2), k, np.int16)])
+        near.write(np.array([k]), 0, [np.full((1, 2, 2), k, np.int16)])
         row = far.next_row()
         seen.append(int(row["0"][0, 1, 1]))
         far.header.tail += 1

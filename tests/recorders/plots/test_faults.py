@@ -50,7 +50,7 @@ def plotter(tmp_path, monkeypatch):
 
 def drawn(recorder):
     """Whether the window process has taken samples."""
-    return recorder._link is not None and recorder._link._header.tail > 0
+    return recorder.link is not None and recorder.link._header.tail > 0
 
 
 def warnings_of(caught):
@@ -70,7 +70,7 @@ def test_a_window_appears_and_draws_what_it_is_sent(plotted, display, kind, unti
     plotted.run(5)
     until(lambda: drawn(recorder))
     plotted.scene.step(50)
-    until(lambda: recorder._link._header.tail == recorder._link._header.head)
+    until(lambda: recorder.link._header.tail == recorder.link._header.head)
     assert recorder.get_image_array().shape == (240, 320, 3)
     plotted.scene.stop_recording()
     assert recorder.status.received == recorder.status.written == 56
@@ -160,7 +160,7 @@ def test_a_window_that_runs_again_shows_again(plotted, display, until):
     plotted.scene.step(2000)
     recorder.sync()
     os.kill(plotted.process, signal.SIGCONT)
-    until(lambda: recorder._link._header.tail == recorder._link._header.head)
+    until(lambda: recorder.link._header.tail == recorder.link._header.head)
     # 2000 and what was not drawn before, of which the newest hundred are shown.
     assert recorder.status.dropped >= 1900
     assert recorder.get_image_array().shape == (240, 320, 3)
