@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from simreel.errors import FieldError
 
-__all__ = ["integer", "mapping", "positive"]
+__all__ = ["file_path", "integer", "mapping", "positive"]
+
+
+def file_path(name: str, value: Any) -> Path:
+    """The absolute path of a file; `~` at its start is the user's folder.
+
+    Args:
+        name: of the argument.
+        value: what was given for it.
+
+    Raises:
+        FieldError: it is no path.
+    """
+    if not isinstance(value, str | os.PathLike) or not isinstance(given := os.fspath(value), str):
+        raise FieldError(name, f"{value!r:.100}", "the path of a file is needed")
+    return Path(os.path.abspath(os.path.expanduser(given)))
 
 
 def integer(name: str, value: Any, least: int, needed: str) -> int:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from simreel.errors import SimreelWarning
+from simreel.reel.arguments import file_path
 from simreel.reel.chunk_table import ChunkTable
 from simreel.reel.columns import Column
 from simreel.reel.extras import Extras, Sides
@@ -22,6 +21,8 @@ from simreel.reel.scan import Damage, Records, find_records
 from simreel.reel.store import ChunkStore
 
 if TYPE_CHECKING:
+    import os
+
     from simreel.reel.blob import Blobs
     from simreel.reel.head import Head
     from simreel.reel.layout import Layout
@@ -43,7 +44,7 @@ class Reel:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(os.path.abspath(path))
+        self.path = file_path("path", path)
         self._file = ReelFile(self.path)
         try:
             check_start(self._file)
@@ -71,6 +72,7 @@ class Reel:
             ReadError: the system does not give it.
             DamagedFileError: it is no reel, or nothing of it can be read.
             FileVersionError: it needs another release of simreel.
+            FieldError: `path` is none.
         """
         return cls(path)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simreel.errors import TargetError
+from simreel.reel.arguments import file_path
 from simreel.reel.chunk_table import merge_spans
 from simreel.reel.file import ReelFile
 from simreel.reel.locks import free_name, is_being_written
@@ -65,9 +66,10 @@ def recover(path: str | os.PathLike[str]) -> RecoverReport:
         DamagedFileError: it is no reel, or nothing of it can be read.
         FileVersionError: it needs another release of simreel.
         TargetError: a running process still writes it, or the disk is full.
+        FieldError: `path` is none.
     """
     # The file itself, not a link to it, gets a new neighbour and a new content.
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(file_path("path", path)))
     with closing(ReelFile(target)) as source:
         if is_being_written(target):
             raise TargetError(target, "a running process still writes it; stop that first")

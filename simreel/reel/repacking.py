@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simreel.errors import DamagedFileError, SimreelWarning, TargetError, TargetExistsError
+from simreel.errors import DamagedFileError, SimreelWarning, TargetError
+from simreel.reel.arguments import file_path
 from simreel.reel.chunk_encoder import ChunkEncoder
 from simreel.reel.chunk_table import merge_spans
 from simreel.reel.codec import codec_for
 from simreel.reel.file import ReelFile
 from simreel.reel.head import WRITER
 from simreel.reel.limits import MAX_CHUNK_BYTES
-from simreel.reel.locks import is_being_written
 from simreel.reel.reader import Reel
 from simreel.reel.record import VERSION
+from simreel.reel.replacing import check_target
 from simreel.reel.rewriting import CopySink, rewriting, seal
 from simreel.reel.ring import Slot
 from simreel.reel.survey import survey
@@ -78,10 +79,10 @@ def repack(
         TargetExistsError: `dst` is there and `overwrite` is not set.
         TargetError: `dst` cannot be made, or is `src`.
         UnknownNameError: there is no such codec.
-        FieldError: `chunk_size` is not allowed.
+        FieldError: `chunk_size` is not allowed, or a path is none.
     """
-    target = Path(os.path.abspath(dst))
-    with closing(ReelFile(Path(os.path.abspath(src)))) as source:
+    target = file_path("dst", dst)
+    with closing(ReelFile(file_path("src", src))) as source:
         _check(target, source, overwrite=overwrite)
         found = survey(source)
         encoding = codec_for(codec, found.head.layout, found.head.dt)
@@ -122,18 +123,9 @@ def repack(
 def _check(target: Path, source: ReelFile, *, overwrite: bool) -> None:
     if not target.parent.is_dir():
         raise TargetError(target, "its folder does not exist")
-    if target.is_dir():
-        raise TargetError(target, "is a folder; give the name of a file")
-    if target.exists() and not target.is_file():
-        raise TargetError(target, "is a device or a pipe; give the name of a file")
-    if not os.path.lexists(target):
-        return
     if target.exists() and os.path.samefile(target, source.path):
         raise TargetError(target, "is the file to read; give another name")
-    if not overwrite:
-        raise TargetExistsError(target)
-    if target.exists() and is_being_written(target):
-        raise TargetError(target, "a running process writes it; give another name")
+    check_target(target, overwrite=overwrite)
 
 
 class _Chunks:

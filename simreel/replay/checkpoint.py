@@ -11,6 +11,8 @@ from simreel.errors import SceneStateError
 from simreel.options.trajectory import TrajectoryFile
 from simreel.recorders.trajectory_channels import ChannelFields
 from simreel.reel import Field, Layout, ReelWriter
+from simreel.reel.arguments import file_path
+from simreel.reel.replacing import replacing
 from simreel.replay.trajectory import Trajectory
 from simreel.replay.user_state import keep_user_state
 from simreel.scene.source import SceneSource
@@ -32,13 +34,14 @@ def save_checkpoint(scene: Scene, path: str | os.PathLike[str], *, overwrite: bo
     Raises:
         SceneStateError: the scene is not built, or unstable.
         OptionsError: the name does not end in `.reel`.
+        FieldError: state of the user's own cannot be stored.
         SimreelError: the file cannot be written.
     """
     engine = scene._built_engine("scene.save_checkpoint()")
     clock = scene._clock
     if clock.unstable:
         raise SceneStateError("scene.save_checkpoint()", "the state is of no use: call scene.reset() first")
-    target = TrajectoryFile(filename=path, overwrite=overwrite)
+    target = file_path("path", TrajectoryFile(filename=path).filename)
     source = SceneSource(scene)
     listed = source.channels()
     channels = ChannelFields(listed) if listed else None
@@ -57,9 +60,10 @@ def save_checkpoint(scene: Scene, path: str | os.PathLike[str], *, overwrite: bo
     }
     packed = channels.read() if channels else b""
     values, arrays = source.user_state()
-    with ReelWriter(
-        target.filename, layout, dt=scene.dt, meta=meta, blobs=blobs, overwrite=overwrite, chunk_size=1
-    ) as reel:
+    with (
+        replacing(target, overwrite=overwrite) as new,
+        ReelWriter(new, layout, dt=scene.dt, meta=meta, blobs=blobs, chunk_size=1) as reel,
+    ):
         engine.read_state(reel.next_part(state.fields[0].name, state.fields[-1].name))
         row = reel.next_row()
         row["step"] = scene.step_count

@@ -24,17 +24,29 @@ def find_episodes(recording: Recording, notes: Notes) -> list[tuple[int, int]]:
     With worlds these are the episodes that resets of all worlds made. They show in the file as a change of all episode
     numbers at once; so do single resets of all worlds between two steps, but those leave notes.
     """
-    total = len(recording.reel)
-    partial = {frame: _worlds(notes, frame) for frame in set(notes.frames("world_end"))}
+    total, gaps = len(recording.reel), recording.reel.gaps
+    if not total:
+        return []
+    behind = {stop: start for start, stop in gaps}
     everyone = set(range(max(1, recording.n_envs)))
-    bounds = [0]
-    bounds += [frame for frame in _changes(recording) if partial.get(frame, set()) != everyone]
-    return list(zip(bounds, [*bounds[1:], total], strict=True)) if total else []
+    bounds = {0}
+    bounds |= {frame for frame in _changes(recording) if _worlds(notes, behind.get(frame, frame), frame) != everyone}
+    # Where episodes ended among lost frames only the notes about them tell.
+    ends = [frame + 1 for frame in notes.frames("episode")]
+    for start, stop in gaps:
+        inside = {end for end in ends if start <= end <= stop and end < total}
+        if inside:
+            bounds = (bounds - {stop}) | inside
+    ordered = sorted(bounds)
+    return list(zip(ordered, [*ordered[1:], total], strict=True))
 
 
-def _worlds(notes: Notes, frame: int) -> set[int]:
+def _worlds(notes: Notes, first: int, last: int) -> set[int]:
+    """The worlds that were reset alone before one of some frames."""
     found: set[int] = set()
-    for note in notes.at("world_end", frame):
+    for note in notes.until("world_end", last):
+        if note.frame < first:
+            break
         worlds = note.value.get("worlds")
         found.update(worlds if isinstance(worlds, list) else ())
     return found

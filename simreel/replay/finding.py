@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,10 @@ def frame_at_time(recording: Recording, t: float, episode: tuple[int, int]) -> i
             return step(error.gap[0] - 1) + (frame - error.gap[0] + 1) * stride if error.gap[0] > first else frame
 
     begin, end = step(first), step(max(first, stop - 1))
-    wanted = t / reel.dt
+    try:
+        wanted = math.nan if isinstance(t, str) else float(t) / reel.dt
+    except (TypeError, ValueError, OverflowError):
+        wanted = math.nan
     if not begin - stride <= wanted <= end + stride:
         span = f"frames {first} to {stop - 1} are from {begin * reel.dt:g} to {end * reel.dt:g} s"
         raise FieldError("seek_time", f"t = {t!r} s", span)

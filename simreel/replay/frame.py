@@ -57,7 +57,7 @@ def _together(kinds: DataKind | Iterable[DataKind] | None) -> DataKind:
     if kinds is None:
         return _STORED
     wanted = DataKind(0)
-    for kind in [kinds] if isinstance(kinds, DataKind) else kinds:
+    for kind in kinds if isinstance(kinds, Iterable) and not isinstance(kinds, DataKind | str) else [kinds]:
         if not isinstance(kind, DataKind):
             raise FieldError("kinds", f"{kind!r}", "a DataKind, or several, are needed")
         wanted |= kind

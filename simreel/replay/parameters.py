@@ -19,9 +19,6 @@ __all__ = ["Parameters"]
 
 Array = np.ndarray[Any, Any]
 _OPTION = "opt."
-# Integers that are no numbers of anything: MuJoCo follows all others into its arrays.
-_FREE = frozenset({"geom_contype", "geom_conaffinity", "geom_group", "geom_priority", "site_group", "tendon_group"})
-_CONDIM = (1, 3, 4, 6)
 
 
 class Parameters:
@@ -61,6 +58,11 @@ class Parameters:
             if index:
                 yield name, self._reel.params[places[index - 1][1]].arrays[name]
 
+    def has(self, name: str, value: Array) -> bool:
+        """Whether a record of a parameter has this value."""
+        records = (self._reel.params[place].arrays[name] for _, place in self._places.get(name, ()))
+        return any(each.shape == value.shape and each.tobytes() == value.tobytes() for each in records)
+
     def recorded(self, model: mujoco.MjModel) -> dict[str, Array]:
         """What the model that was recorded has for `names`, as copies.
 
@@ -69,22 +71,44 @@ class Parameters:
         """
         return {name: _read(self._reel, model, name) for name in self.names}
 
-    def put(self, model: mujoco.MjModel, frame: int, recorded: dict[str, Array]) -> bool:
-        """Gives a model the parameters of a frame: those with records, and the recorded ones of all others.
+    def allowed(self, model: mujoco.MjModel, frame: int, recorded: dict[str, Array]) -> dict[str, Array]:
+        """The parameters of a frame: those with records, and the recorded ones of all others.
 
-        Returns:
-            Whether that changed the model.
+        Args:
+            model: that they are for.
+            frame: its number.
+            recorded: what `recorded` gives of the model that was recorded.
 
         Raises:
             NotATrajectoryError: a record does not fit the model.
         """
-        changed = False
-        for name, value in {**recorded, **dict(self.at(frame))}.items():
+        # Not at the top: it imports mujoco, which reading needs not.
+        from simreel.replay.safety import allowed_values
+
+        values = {**recorded, **dict(self.at(frame))}
+        for name, value in values.items():
             there = _read(self._reel, model, name)
             if there.shape != value.shape:
                 raise refusal(self._reel, f"parameter {name!r} has shape {value.shape}, the model {there.shape}")
-            if not _is_safe(name, value, recorded[name]):
-                raise refusal(self._reel, f"parameter {name!r} has values that are not allowed")
+            if (there.dtype.kind == "f") != (value.dtype.kind == "f"):
+                raise refusal(self._reel, f"parameter {name!r} is of {value.dtype}, in the model of {there.dtype}")
+        for name, value in values.items():
+            may = allowed_values(model, name, values, recorded)
+            if not may.all():
+                place = tuple(np.argwhere(~may)[0].tolist())
+                found = f"parameter {name!r} is {value[place]} at {list(place)}"
+                raise refusal(self._reel, f"{found}, which is not allowed: it may lead MuJoCo out of its memory")
+        return values
+
+    def put(self, model: mujoco.MjModel, values: dict[str, Array]) -> bool:
+        """Gives a model parameters that are `allowed`.
+
+        Returns:
+            Whether that changed the model.
+        """
+        changed = False
+        for name, value in values.items():
+            there = _read(self._reel, model, name)
             if there.tobytes() != value.astype(there.dtype).tobytes():
                 changed = True
                 _write(model, name, value)
@@ -98,16 +122,6 @@ def _read(reel: Reel, model: mujoco.MjModel, name: str) -> Array:
     if not isinstance(value, np.ndarray | int | float):
         raise refusal(reel, f"the model has no parameter {name!r}")
     return np.array(value)
-
-
-def _is_safe(name: str, value: Array, recorded: Array) -> bool:
-    """Whether a value sends MuJoCo nowhere out of its memory: a file may come from anybody."""
-    if recorded.dtype.kind == "f" or name.startswith(_OPTION) or name in _FREE:
-        return True
-    if recorded.itemsize == 1:
-        return bool((value <= 1).all())
-    allowed = [*_CONDIM, *recorded.flat] if name == "geom_condim" else recorded
-    return bool(np.isin(value, allowed).all())
 
 
 def _write(model: mujoco.MjModel, name: str, value: Array) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from simreel.errors import FieldError, GapError, SceneStateError
+from simreel.reel.arguments import positive
 from simreel.replay.pacing import paced
 
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ def play(recording: Recording, stage: Stage, *, loop: bool, speed: float, start:
         FieldError: `speed` is not above 0, or no frame is left.
     """
     reel, viewer, options = recording.reel, stage.scene._viewer, stage.scene._viewer_options
-    if not 0 < speed < float("inf"):
-        raise FieldError("speed", f"{speed!r}", "a number above 0 is needed")
+    speed = positive("speed", speed, "a number above 0")
     if loop and viewer is None:
         raise SceneStateError("traj.play(loop=True)", "there is no viewer to close, and nothing else would end it")
+    for name, bound in (("start", start), ("stop", stop)):
+        if bound is not None and not isinstance(bound, SupportsIndex):
+            raise FieldError(name, f"{bound!r:.100}", "the number of a frame, or None, is needed")
     frames = range(len(reel))[start:stop]
     if not frames:
         raise FieldError("play", f"start={start}, stop={stop}", f"they leave none of {len(reel)} frames")

@@ -31,5 +31,5 @@ class VerifyReport:
 
     unchecked: tuple[tuple[int, int], ...] = ()
     """Spans of frames whose states cannot be compared, though they follow from others: the first, and the first after
-    it. They are lost or stand behind a lost frame, or somebody changed parameters there, at a step nobody knows; with a
-    model that sleeps, those that do not begin an episode."""
+    it. They are lost or stand behind a lost frame; somebody changed parameters there, at a step nobody knows, or the
+    time, or took steps past the scene; with a model that sleeps, those that do not begin an episode."""

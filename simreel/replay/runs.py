@@ -33,7 +33,7 @@ class Block:
     follows: Array
     """(n, worlds) bool: whether a world of the frame comes from the frame before by one step."""
     known: Array
-    """(n,) bool: whether it is known what happened in that step; where it is not, nothing can be compared."""
+    """(n, worlds) bool: whether it is known what happened in that step; where it is not, nothing can be compared."""
 
 
 def read_blocks(recording: Recording, notes: Notes, parameters: Parameters) -> Iterator[Block]:
@@ -48,7 +48,7 @@ def read_blocks(recording: Recording, notes: Notes, parameters: Parameters) -> I
             rows = reel.rows(first, min(stop, first + size))
             frames = range(first, first + len(rows))
             steps, episodes = rows["step"], rows["episode"]
-            known = np.ones(len(rows), bool)
+            known = np.ones(steps.shape, bool)
             for last, then in parameters.uncertain:
                 known[max(0, last + 1 - first) : max(0, then + 1 - first)] = False
             if end == 0:
@@ -61,15 +61,24 @@ def read_blocks(recording: Recording, notes: Notes, parameters: Parameters) -> I
             same = episodes == np.concatenate([[episode], episodes[:-1]])
             follows = same & (steps - before == 1) & (steps > 0)
             for frame in breaks.intersection(frames):
-                follows[frame - first] &= ~_broken(notes, frame, follows.shape[1])
+                was_set, is_unknown = _broken(notes, frame, follows.shape[1])
+                follows[frame - first] &= ~was_set
+                known[frame - first] &= ~is_unknown
             yield Block(first, rows, follows, known)
             step, episode, end = steps[-1], episodes[-1], frames.stop
 
 
-def _broken(notes: Notes, frame: int, worlds: int) -> Array:
-    """The worlds whose state at a frame somebody set."""
-    broken = np.zeros(worlds, bool)
+def _broken(notes: Notes, frame: int, worlds: int) -> tuple[Array, Array]:
+    """The worlds whose state at a frame somebody set, and those in which time went on by another amount than a step.
+
+    What happened to these nobody has told: their state was written to, or stepped, past the scene.
+    """
+    was_set, is_unknown = np.zeros(worlds, bool), np.zeros(worlds, bool)
     for note in notes.at("segment", frame):
         listed = note.value.get("worlds")
-        broken |= np.isin(np.arange(worlds), listed) if isinstance(listed, list) else True
-    return broken
+        here = np.isin(np.arange(worlds), listed) if isinstance(listed, list) else True
+        if note.value.get("reason") == "time":
+            is_unknown |= here
+        else:
+            was_set |= here
+    return was_set, is_unknown

@@ -5,12 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simreel.errors import ModelError, SceneDiffersError, SceneFileError
+import numpy as np
+
+from simreel.errors import ModelError, SceneDiffersError, SceneFileError, SimreelError
 from simreel.options.viewer import ViewerOptions
 from simreel.replay.stage import Stage
 from simreel.scene.description import differences, scene_from
+from simreel.scene.description.document import read_record
+from simreel.scene.description.rebuild import recorded_model
+from simreel.scene.engines.model_engine import ModelEngine
 
 if TYPE_CHECKING:
     from simreel.reel import Reel
@@ -20,6 +25,8 @@ if TYPE_CHECKING:
     from simreel.scene import Scene
 
 __all__ = ["set_up"]
+
+Array = np.ndarray[Any, Any]
 
 _logger = logging.getLogger("simreel")
 
@@ -55,14 +62,47 @@ def set_up(
         return Stage(recording, notes, parameters, scene)
     if not scene.is_built:
         scene.build(recording.n_envs)
+    recorded = None
     with _named(reel):
         found = differences(reel, scene)
+        if found and (recorded := _edited_since(reel, parameters, scene)) is not None:
+            found = _differences_with(reel, parameters, scene, recorded)
     if found:
         raise SceneDiffersError(reel.path, found)
     if show_viewer and scene._viewer is None:
         scene._viewer_options = viewer_options or ViewerOptions()
         scene._show()
-    return Stage(recording, notes, parameters, scene)
+    return Stage(recording, notes, parameters, scene, recorded)
+
+
+def _edited_since(reel: Reel, parameters: Parameters, scene: Scene) -> dict[str, Array] | None:
+    """The recorded parameters of a scene that stands at a later frame, whose parameters are others; None of another."""
+    engine = scene.engine
+    if not isinstance(engine, ModelEngine) or not parameters.names:
+        return None
+    try:
+        model, _ = recorded_model(reel.meta, reel.blobs, read_record(reel.blobs), quiet=True)
+        recorded, here = parameters.recorded(model), parameters.recorded(engine.model)
+    except SimreelError:
+        return None
+    for name, value in here.items():
+        before = recorded[name]
+        is_same = before.shape == value.shape and before.tobytes() == value.tobytes()
+        if not is_same and not parameters.has(name, value):
+            return None
+    return recorded
+
+
+def _differences_with(reel: Reel, parameters: Parameters, scene: Scene, recorded: dict[str, Array]) -> list[str]:
+    """What differs but for the parameters that the file changes."""
+    engine = scene.engine
+    assert isinstance(engine, ModelEngine)
+    here = parameters.recorded(engine.model)
+    parameters.put(engine.model, recorded)
+    try:
+        return differences(reel, scene)
+    finally:
+        parameters.put(engine.model, here)
 
 
 @contextmanager

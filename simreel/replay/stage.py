@@ -37,13 +37,21 @@ class Stage:
         notes: of it.
         parameters: that changed in it.
         scene: built, and the one that was recorded.
+        recorded: what its model had for the parameters that changed; None: what it has.
 
     Raises:
         SceneDiffersError: its state has other fields.
         NotATrajectoryError: the file tells of parameters that the model has not.
     """
 
-    def __init__(self, recording: Recording, notes: Notes, parameters: Parameters, scene: Scene) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        notes: Notes,
+        parameters: Parameters,
+        scene: Scene,
+        recorded: dict[str, Array] | None = None,
+    ) -> None:
         self.scene = scene
         self.parameters = parameters
         self.frame = 0
@@ -54,8 +62,10 @@ class Stage:
         engine = scene.engine
         if found := _state_differences(self._rows.fields, engine.layout(recording.is_exact).fields):
             raise SceneDiffersError(recording.reel.path, found)
-        # As long as nobody has changed it.
-        self._recorded = parameters.recorded(engine.model) if isinstance(engine, ModelEngine) else {}
+        if recorded is None:
+            # As long as nobody has changed it.
+            recorded = parameters.recorded(engine.model) if isinstance(engine, ModelEngine) else {}
+        self._recorded = recorded
 
     def seek(self, i: int) -> None:
         """As `Trajectory.seek`."""
@@ -63,14 +73,20 @@ class Stage:
         values = recording.reel.row(i)
         engine = scene.engine
         frame = i + len(recording.reel) if i < 0 else i
+        model = engine.model if isinstance(engine, ModelEngine) else None
+        # What can be refused is refused before anything is moved.
+        parameters = {} if model is None else self.parameters.allowed(model, frame, self._recorded)
         scene._leave("seek")
-        if isinstance(engine, ModelEngine):
-            self._set(engine, frame)
+        if isinstance(engine, ModelEngine) and self.parameters.put(engine.model, parameters):
+            engine.model_changed()
         engine.write_state(self._rows.join(values))
         engine.refresh()
-        restore_user_state(scene, self._notes, frame)
         self.frame = frame
-        scene._arrive(values["step"], values["episode"])
+        try:
+            scene._arrive(values["step"], values["episode"])
+        finally:
+            # The functions are the user's: they find the scene at the frame, and may raise.
+            restore_user_state(scene, self._notes, frame)
 
     def parameters_at(self, frame: int) -> dict[str, Array]:
         """The parameters that have changed somewhere in the trajectory, as they are at a frame."""
@@ -105,7 +121,8 @@ class Stage:
             engine.write_state(kept)
 
     def _set(self, engine: ModelEngine, frame: int) -> None:
-        if self.parameters.put(engine.model, frame, self._recorded):
+        values = self.parameters.allowed(engine.model, frame, self._recorded)
+        if self.parameters.put(engine.model, values):
             engine.model_changed()
 
     def _bench_at(self, frame: int) -> ModelEngine:

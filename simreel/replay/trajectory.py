@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from simreel.errors import SimreelWarning, UnknownNameError
+from simreel.errors import FieldError, FrameIndexError, SimreelWarning, UnknownNameError
+from simreel.reel.record import version_text
 from simreel.replay.episodes import find_episodes
 from simreel.replay.finding import frame_at_time
 from simreel.replay.notes import Notes
@@ -58,6 +59,7 @@ class Trajectory:
         FileVersionError: it needs another release of simreel.
         NotATrajectoryError: it is a reel of something else.
         SceneDiffersError: `scene` is not the one that was recorded.
+        FieldError: `path` or `scene` is none.
     """
 
     def __init__(
@@ -68,6 +70,11 @@ class Trajectory:
         show_viewer: bool = False,
         viewer_options: ViewerOptions | None = None,
     ) -> None:
+        if scene is not None:
+            from simreel.scene import Scene
+
+            if not isinstance(scene, Scene):
+                raise FieldError("scene", f"{scene!r:.100}", "a simreel.Scene, or None, is needed")
         self._recording = open_recording(path)
         self._reel = self._recording.reel
         self._notes = Notes(self._reel)
@@ -174,6 +181,9 @@ class Trajectory:
             FrameIndexError: there is no such frame.
             GapError: the frame is lost.
         """
+        if isinstance(i, slice):
+            needed = "the number of a frame is needed; traj.field('step')[a:b] has the steps of many"
+            raise FieldError("time", f"{i!r}", needed)
         times = self._reel.field("step")[i] * self.dt
         return times if self.n_envs else float(times[0])
 
@@ -184,7 +194,9 @@ class Trajectory:
 
         Raises:
             UnknownNameError: there is no such field.
+            FieldError: `name` is no text.
         """
+        _check_name(name)
         column = self._reel.field(name)
         return Values(column, self._recording.shape(column.field))
 
@@ -193,7 +205,9 @@ class Trajectory:
 
         Raises:
             UnknownNameError: there is no such channel.
+            FieldError: `name` is no text.
         """
+        _check_name(name)
         if name not in self._recording.channels:
             raise UnknownNameError("channel", name, self._recording.channels)
         return self.field(f"channel/{name}")
@@ -237,6 +251,7 @@ class Trajectory:
             GapError: the frame is lost.
             SimreelError: a recorder of the scene failed; the scene is at the frame.
         """
+        self._check_frames(i)
         self._stage.seek(i)
         if not self.is_exact and not self._has_told:
             self._has_told = True
@@ -260,7 +275,9 @@ class Trajectory:
 
         Raises:
             FieldError: the episode has no such time.
+            FrameIndexError: the trajectory has no frame.
         """
+        self._check_frames(0)
         at = self._stage.frame
         episode = next((found for found in self.episodes if found[0] <= at < found[1]), (0, 0))
         frame = frame_at_time(self._recording, t, episode)
@@ -283,9 +300,11 @@ class Trajectory:
         Raises:
             SceneStateError: `loop` without a viewer.
             FieldError: `speed` is not above 0, or no frame is left.
+            FrameIndexError: the trajectory has no frame.
         """
         from simreel.replay.playing import play
 
+        self._check_frames(0)
         play(self._recording, self._stage, loop=loop, speed=speed, start=start, stop=stop)
 
     def verify(self, *, on_progress: Callable[[int, int], None] | None = None) -> VerifyReport:
@@ -301,10 +320,17 @@ class Trajectory:
 
         Raises:
             NotExactError: the recording is compact, or does not hold every step.
+            FrameIndexError: the trajectory has no frame.
         """
         from simreel.replay.verify import verify
 
+        self._check_frames(0)
         return verify(self._recording, self._notes, self._stage, on_progress)
+
+    def _check_frames(self, i: int) -> None:
+        # Before the scene is built: a file that was cut before its first frame may lack that too.
+        if not len(self):
+            raise FrameIndexError(self.path, i, 0, version_text(self._reel.head.version))
 
     @cached_property
     def _parameters(self) -> Parameters:
@@ -315,3 +341,8 @@ class Trajectory:
         from simreel.replay.setting import set_up
 
         return set_up(self._recording, self._notes, self._parameters, self._given, *self._viewer)
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str):
+        raise FieldError("name", f"{name!r:.100}", "a text is needed")

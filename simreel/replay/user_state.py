@@ -13,7 +13,7 @@ __all__ = ["keep_user_state", "restore_user_state"]
 
 
 def restore_user_state(scene: Scene, notes: Notes, frame: int) -> None:
-    """Hands the latest values up to a frame to what `scene.add_state` was given for them.
+    """Hands the latest values of its episode up to a frame to what `scene.add_state` was given for them.
 
     Raises:
         FieldError: they are damaged.
@@ -24,13 +24,17 @@ def restore_user_state(scene: Scene, notes: Notes, frame: int) -> None:
 
 
 def keep_user_state(scene: Scene, notes: Notes, frame: int) -> None:
-    """Keeps the latest values up to a frame for what is added to the scene from now on."""
+    """Keeps the latest values of its episode up to a frame for what is added to the scene from now on."""
     for values, arrays in _latest(notes, frame):
         scene._user_states.wait(values, arrays)
 
 
 def _latest(notes: Notes, frame: int) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    # The note about an episode stands at its last frame. That of the frame's own may be there too.
+    ended = next(notes.until("episode", frame - 1), None)
     for note in notes.until("state", frame):
+        if ended is not None and note.frame <= ended.frame:
+            return
         values = note.value.get("values")
         if isinstance(values, Mapping):
             yield values, note.arrays

@@ -62,7 +62,7 @@ class Values:
         values = self._column[key]
         if self._field.ragged:
             return values
-        return values.reshape(*values.shape[:-1], *self._frame_shape)
+        return values.reshape((*values.shape[:-1], *self._frame_shape))
 
     def __iter__(self) -> Iterator[Any]:
         return (self[frame] for frame in range(len(self)))

@@ -88,7 +88,7 @@ class _Verification:
         rerun, sleeps = self._rerun, self._recording.sleeps
         inputs = np.ascontiguousarray(states[..., ~self._outcome])
         reached = states.copy()
-        goes_on = block.follows & block.known[:, None]
+        goes_on = block.follows & block.known
         compared = np.zeros_like(goes_on)
         for k, state in enumerate(states):
             frame, starts = block.first + k, ~goes_on[k]
@@ -103,10 +103,11 @@ class _Verification:
                 rerun.put(state, starts)
                 self._sure[starts] = not sleeps or (block.rows["step"][k] == 0)[starts]
             compared[k] = goes_on[k] & self._sure
-            if (block.follows[k] & ~compared[k]).any() or not block.known[k]:
+            if (block.follows[k] & ~compared[k]).any() or not block.known[k].all():
                 self._leave_out(frame)
             rerun.feed(inputs[k])
-            if frame == 0 or frame in self._changes:
+            # The first of a block may stand behind lost frames, in which they changed.
+            if k == 0 or frame in self._changes:
                 rerun.set_parameters(frame)
         return reached, compared
 

@@ -6,6 +6,7 @@ its arrays        | "rng/key": the values, or their bytes where a reel has no su
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -54,7 +55,7 @@ class UserStates:
         """All states as they are: JSON values by name, and the arrays in them by their path.
 
         Raises:
-            FieldError: a state has a key that is no text.
+            FieldError: a state has a key that is no text, or a value that is neither JSON nor an array.
         """
         arrays: dict[str, Array] = {}
         values = {name: _strip(get(), name, arrays) for name, (get, _) in self._functions.items()}
@@ -85,8 +86,12 @@ def _strip(value: Any, path: str, arrays: dict[str, Array]) -> Any:
     if isinstance(value, list | tuple):
         return [_strip(each, f"{path}/{place}", arrays) for place, each in enumerate(value)]
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
     if not hasattr(value, "__array__"):
+        if not isinstance(value, str | int | float | None) or (isinstance(value, float) and not math.isfinite(value)):
+            found = repr(value) if isinstance(value, float) else f"{type(value).__name__} {value!r:.60}"
+            needed = "JSON values and arrays are needed; an array may have inf and NaN"
+            raise FieldError(f"state {path!r}", found, needed)
         return value
     array = np.ascontiguousarray(value).reshape(np.shape(value))
     array = array.astype(array.dtype.newbyteorder("<"), copy=True)

@@ -1,3 +1,4 @@
+import mujoco
 import numpy as np
 import pytest
 
@@ -73,3 +74,31 @@ def test_info_tells_of_a_reel_that_is_no_trajectory_nothing_more(call, here):
     with Reel.open(recorded("run.reel")) as reel, ReelWriter("log.reel", reel.layout, meta={"kind": "log"}) as writer:
         writer.append(np.zeros(3, reel.layout.row_dtype))
     assert not any("trajectory" in line for line in call("info", "log.reel").out)
+
+
+def test_a_run_of_which_nothing_could_be_compared_is_not_said_to_be_the_same(call, here):
+    model = mujoco.MjModel.from_xml_path(str(sr.models.path("arm")))
+    data = mujoco.MjData(model)
+    scene = sr.Scene.from_mujoco(model, data)
+    with scene.recording(sr.recorders.TrajectoryFile(filename="own.reel")):
+        scene.build()
+        for _ in range(20):
+            scene.sample()
+            mujoco.mj_step(model, data, nstep=2)
+    ended = call("verify", "own.reel")
+    assert (ended.status, ended.err) == (1, [])
+    (line,) = ended.out
+    assert line.startswith("own.reel: nothing could be compared: none of 21 frames ")
+    scene.save_checkpoint("one.reel")
+    assert call("verify", "one.reel").status == 0
+
+
+def test_a_file_in_the_users_folder_is_found(call, here, monkeypatch):
+    monkeypatch.setenv("HOME", str(here))
+    monkeypatch.setenv("USERPROFILE", str(here))
+    recorded(here / "run.reel")
+    ended = call("verify", "~/run.reel")
+    assert (ended.status, ended.out) == (0, ["~/run.reel: the same to the bit in 30 steps"])
+    assert call("info", "~/run.reel").status == 0
+    assert call("repack", "~/run.reel", "--out", "~/other.reel").status == 0
+    assert (here / "other.reel").is_file()

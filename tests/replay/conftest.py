@@ -159,3 +159,28 @@ def _rewrite(path, target, *, rows=None, meta=None, blobs=None, notes=None, para
 def rewrite():
     """`rewrite(path, target, rows=change)` writes a copy of a reel with some parts changed."""
     return _rewrite
+
+
+def _spoil(path: Path, chunk: int) -> None:
+    """Damages a chunk of a file."""
+    with Reel.open(path) as reel:
+        at = reel._frames.table.offsets[chunk]
+    raw = bytearray(path.read_bytes())
+    raw[at + 60] ^= 1
+    path.write_bytes(raw)
+
+
+@pytest.fixture(scope="session")
+def spoil():
+    """`spoil(path, 2)` damages the third chunk of a file, whose frames are lost then."""
+    return _spoil
+
+
+@pytest.fixture
+def no_frame(made, record):
+    """A run that was cut before its first frame, and before the scene in it."""
+    path = record(made("arm"), 5)
+    with Reel.open(path) as reel:
+        first = next(int(entry["offset"]) for entry in reel.records.entries if entry["tag"] != b"HEAD")
+    path.write_bytes(path.read_bytes()[:first])
+    return path

@@ -3,12 +3,14 @@ import pytest
 
 import simreel as sr
 from simreel.errors import (
+    FieldError,
     OptionsError,
     SceneDiffersError,
     SceneStateError,
     TargetExistsError,
     UnstableError,
 )
+from simreel.reel import ReelWriter
 
 
 def drive(scene, inputs, steps, seed):
@@ -170,3 +172,78 @@ def test_a_simulator_of_the_users_own_is_loaded_into_its_scene(tmp_path):
     loaded = sr.Scene.load_checkpoint(tmp_path / "here.reel", scene())
     assert value.tolist() == [1.5**3]
     assert loaded.step_count == 3
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), {1}, b"a", 1j], ids=repr)
+def test_user_state_that_cannot_be_stored_leaves_what_was_there(made, tmp_path, overwrite, value):
+    best = [0.5]
+    scene = made("arm")
+    scene.add_state("control", lambda: {"best": best}, lambda _: None)
+    if overwrite:
+        scene.save_checkpoint(tmp_path / "here.reel")
+        scene.step(5)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    best[0] = value
+    with pytest.raises(FieldError, match="state 'control/best/0'"):
+        scene.save_checkpoint(tmp_path / "here.reel", overwrite=overwrite)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("call", ["next_part", "commit", "close"])
+def test_ctrl_c_leaves_the_checkpoint_that_was_there(made, tmp_path, monkeypatch, call):
+    scene = made("arm")
+    scene.save_checkpoint(tmp_path / "here.reel")
+    before = (tmp_path / "here.reel").read_bytes()
+    original = getattr(ReelWriter, call)
+
+    def interrupted(self, *args):
+        original(self, *args)
+        raise KeyboardInterrupt
+
+    scene.step(5)
+    with monkeypatch.context() as patched:
+        patched.setattr(ReelWriter, call, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            scene.save_checkpoint(tmp_path / "here.reel", overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["here.reel"]
+    assert (tmp_path / "here.reel").read_bytes() == before
+    scene.save_checkpoint(tmp_path / "here.reel", overwrite=True)
+    assert sr.Scene.load_checkpoint(tmp_path / "here.reel").step_count == 5
+
+
+def test_a_path_may_begin_in_the_users_folder_and_folders_are_made(made, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    scene = made("arm")
+    scene.step(3)
+    scene.save_checkpoint("~/runs/here.reel")
+    assert (tmp_path / "runs" / "here.reel").is_file()
+    assert sr.Scene.load_checkpoint("~/runs/here.reel").step_count == 3
+    with sr.Scene.load_trajectory("~/runs/here.reel") as traj:
+        assert traj.path == tmp_path / "runs" / "here.reel"
+    scene.export("~/scenes/arm.reel")
+    assert [entity.name for entity in sr.Scene.load("~/scenes/arm.reel").entities] == ["arm"]
+
+
+def test_a_scene_that_is_exported_again_is_replaced_when_the_new_one_is_whole(made, tmp_path, monkeypatch):
+    scene = made("arm")
+    scene.export(tmp_path / "arm.reel")
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        close = ReelWriter.close
+        patched.setattr(ReelWriter, "close", lambda self: (close(self), interrupted(self)))
+        with pytest.raises(KeyboardInterrupt):
+            scene.export(tmp_path / "arm.reel", overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["arm.reel"]
+    assert sr.Scene.load(tmp_path / "arm.reel").entities
+
+
+@pytest.mark.parametrize("path", [None, 3, b"here.reel"])
+def test_a_path_that_is_none_is_an_error_of_ours(made, path):
+    for call in (sr.Scene.load_checkpoint, sr.Scene.load_trajectory, sr.Scene.load, made("arm").export):
+        with pytest.raises(FieldError, match="path"):
+            call(path)

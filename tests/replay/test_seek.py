@@ -332,3 +332,58 @@ def test_no_warning_comes_of_a_plain_replay(made, record):
         with sr.Scene.load_trajectory(path) as traj:
             traj.seek(3)
             traj.scene.step(2)
+
+
+def test_a_function_of_the_users_that_fails_leaves_the_scene_and_its_clock_at_the_frame(made, record):
+    path = record(made("arm"), 20)
+    scene = made("arm")
+    steps = []
+
+    def put(_):
+        steps.append(scene.step_count)
+        raise ZeroDivisionError
+
+    scene.add_state("mine", lambda: 1, put)
+    with scene.recording(sr.recorders.TrajectoryFile(filename=path.with_name("mine.reel"))):
+        scene.step(9)
+    with sr.Scene.load_trajectory(path.with_name("mine.reel"), scene) as traj:
+        with pytest.raises(ZeroDivisionError):
+            traj.seek(5)
+        assert steps == [5]
+        assert scene.step_count == 5
+        assert scene.get_time() == traj.time(5) == pytest.approx(scene.data.time)
+        with pytest.raises(FieldError, match="frames 0 to 9"):
+            traj.seek_time(1.0)
+        scene.step()
+        assert scene.step_count == 6
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda traj: traj.seek("a"), "frames: 'a'"),
+        (lambda traj: traj.seek(1.5), r"frames: 1\.5"),
+        (lambda traj: traj.seek(None), "frames: None"),
+        (lambda traj: traj.seek_time("a"), "seek_time: t = 'a'"),
+        (lambda traj: traj.seek_time(None), "seek_time: t = None"),
+        (lambda traj: traj.play(start=1.5), r"start: 1\.5"),
+        (lambda traj: traj.play(stop="a"), "stop: 'a'"),
+        (lambda traj: traj.play(speed="x"), "speed: 'x'"),
+        (lambda traj: traj.play(speed=None), "speed: None"),
+        (lambda traj: traj.frame(0, 5), "kinds: 5"),
+        (lambda traj: traj.frame(0, "state"), "kinds: 'state'"),
+        (lambda traj: traj.frame("a"), "frames: 'a'"),
+        (lambda traj: traj.time(slice(0, 2)), r"time: slice\(0, 2"),
+        (lambda traj: traj.time("a"), "frames: 'a'"),
+        (lambda traj: traj.channel([]), r"name: \[\]"),
+        (lambda traj: traj.field([]), r"name: \[\]"),
+        (lambda traj: traj.field(3), "name: 3"),
+        (lambda traj: sr.Scene.load_trajectory(traj.path, 3), "scene: 3"),
+        (lambda traj: sr.Scene.load_checkpoint(traj.path, "scene"), "scene: 'scene'"),
+    ],
+)
+def test_an_argument_of_another_type_is_named(made, record, call, named):
+    with sr.Scene.load_trajectory(record(made("arm"), 5)) as traj:
+        with pytest.raises(FieldError, match=f"^{named}"):
+            call(traj)
+        assert traj.scene.step_count == 0

@@ -75,3 +75,12 @@ def test_contacts_are_lists_of_as_many_as_there_were(load, tmp_path):
         traj.seek(frame)
         assert traj.scene.data.ncon == max(counts)
         assert np.array_equal(np.sort(traj.scene.data.contact.geom, axis=0), np.sort(geoms[frame], axis=0))
+
+
+def test_a_channel_of_single_values_is_indexed_and_gone_through(traj):
+    count = traj.channel("count")
+    assert count.shape == (21,)
+    assert (count[3], count[-1]) == (3, 20)
+    assert count[3].shape == ()
+    assert [int(value) for value in count] == list(range(21))
+    assert traj.frame(4)["channel/count"] == 4

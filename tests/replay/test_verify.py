@@ -1,10 +1,11 @@
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
 import simreel as sr
-from simreel.errors import NotExactError, SceneDiffersError, SimreelWarning
+from simreel.errors import FrameIndexError, NotExactError, SceneDiffersError, SimreelWarning
 from simreel.reel import Reel
 from simreel.replay import VerifyReport
 
@@ -238,3 +239,60 @@ def test_a_simulator_of_the_users_own_is_run_again_in_a_given_scene(tmp_path):
     report = verified(tmp_path / "run.reel", Counter(1.0002).scene())
     assert (report.ok, report.first_step, report.field) == (False, 1, "value")
     assert report.max_abs == pytest.approx(2e-4)
+
+
+def test_parameters_that_changed_among_lost_frames_hold_behind_them(made, tmp_path, spoil):
+    scene = made("arm")
+    path = tmp_path / "run.reel"
+    scene.start_recording(sr.recorders.TrajectoryFile(filename=path, chunk_size=16))
+    scene.step(40)
+    with scene.edit_model() as model:
+        model.opt.gravity[2] = -5
+    scene.step(45)
+    scene.stop_recording()
+    spoil(path, 2)
+    with sr.Scene.load_trajectory(path) as traj:
+        assert traj.gaps == [(32, 48)]
+        report = traj.verify()
+    assert (report.ok, report.steps, report.unchecked) == (True, 85 - 17, ((32, 49),))
+
+
+@pytest.mark.parametrize(("n_envs", "steps"), [(0, 20), (3, 20)])
+def test_where_somebody_wrote_to_the_time_nothing_is_compared(made, tmp_path, n_envs, steps):
+    scene = made("arm", n_envs)
+    scene.start_recording(sr.recorders.TrajectoryFile(filename=tmp_path / "run.reel", exact=True))
+    time = scene.engine.batch.bind("time") if n_envs else None
+    for step in range(steps):
+        if step in (5, 6, 12):
+            if time is None:
+                scene.data.time = 0
+            else:
+                time[1] = 0
+        scene.step()
+    scene.stop_recording()
+    report = verified(tmp_path / "run.reel")
+    assert (report.ok, report.unchecked) == (True, ((5, 7), (12, 13)))
+    # The other worlds go on, and are compared.
+    assert report.steps == (steps if n_envs else steps - 3)
+
+
+def test_steps_that_were_taken_past_the_scene_are_not_taken_for_the_same(tmp_path, load):
+    model = load("muscle")
+    data = mujoco.MjData(model)
+    scene = sr.Scene.from_mujoco(model, data)
+    with scene.recording(sr.recorders.TrajectoryFile(filename=tmp_path / "run.reel")):
+        scene.build()
+        for _ in range(20):
+            scene.sample()
+            mujoco.mj_step(model, data, nstep=2)
+    assert verified(tmp_path / "run.reel") == VerifyReport(True, 0, unchecked=((1, 21),))
+
+
+def test_a_file_without_a_frame_has_nothing_to_run(no_frame):
+    with sr.Scene.load_trajectory(no_frame) as traj:
+        assert len(traj) == 0
+        for call in (traj.verify, lambda: traj.seek(0), lambda: traj.seek_time(0.0), traj.play, lambda: traj.frame(0)):
+            with pytest.raises(FrameIndexError, match=r"run\.reel \(format version .*it has no frame"):
+                call()
+    with pytest.raises(FrameIndexError, match="it has no frame"):
+        sr.Scene.load_checkpoint(no_frame)

@@ -119,3 +119,16 @@ def test_mistakes_are_told(arguments: Any, match: str) -> None:
     states.add("taken", dict, print)
     with pytest.raises(OptionsError, match=match):
         states.add(*arguments)
+
+
+@pytest.mark.parametrize("value", [np.inf, float("nan"), np.float32("-inf"), 1j, b"a", {1}, np.datetime64("2020")])
+def test_what_a_file_cannot_hold_is_named_by_its_path(value: Any) -> None:
+    states = UserStates()
+    states.add("mine", lambda: {"a": [0, {"b": value}]}, print)
+    with pytest.raises(FieldError, match=r"state 'mine/a/1/b': .*JSON values and arrays"):
+        states.read()
+
+
+def test_an_array_may_have_infinity_and_nan() -> None:
+    assert np.isinf(through_a_file(np.array(np.inf)))
+    assert np.isnan(through_a_file({"a": np.array([np.nan, 1])})["a"][0])

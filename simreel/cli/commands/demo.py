@@ -128,7 +128,7 @@ def _verify(reel: str) -> None:
     from simreel.replay import Trajectory
 
     with Trajectory(reel) as trajectory:
-        put(f"{reel}, run again: {verdict(trajectory.verify())}.")
+        put(f"{reel}, run again: {verdict(trajectory.verify(), len(trajectory))}.")
 
 
 def _plot(robot: Walker, out: str) -> None:

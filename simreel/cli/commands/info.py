@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -20,5 +21,5 @@ def info(
     """Tell what a file holds and whether it ended well."""
     from simreel.cli.look import describe
 
-    for line in describe(file):
+    for line in describe(os.path.expanduser(file)):
         put(line)

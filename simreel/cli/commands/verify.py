@@ -20,14 +20,16 @@ def verify(file: Annotated[str, typer.Argument(metavar="FILE", help="The .reel o
     from simreel.replay import Trajectory
 
     with Trajectory(file) as trajectory, counting_bar("frames") as show:
-        report = trajectory.verify(on_progress=show)
-    put(f"{file}: {verdict(report)}")
-    return 0 if report.ok else 1
+        report, frames = trajectory.verify(on_progress=show), len(trajectory)
+    put(f"{file}: {verdict(report, frames)}")
+    return 0 if report.ok and (report.steps or frames == 1) else 1
 
 
-def verdict(report: VerifyReport) -> str:
-    """The report as one line."""
+def verdict(report: VerifyReport, frames: int) -> str:
+    """The report on so many frames as one line."""
     left = sum(stop - start for start, stop in report.unchecked)
+    if report.ok and not report.steps and frames > 1:
+        return f"nothing could be compared: none of {frames} frames follows from another by a step that is known"
     note = f"; {left} frames could not be compared" if left else ""
     if report.ok:
         return f"the same to the bit in {report.steps} steps{note}"

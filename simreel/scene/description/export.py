@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simreel.reel import Field, Layout, Reel, ReelWriter
+from simreel.reel.arguments import file_path
+from simreel.reel.replacing import replacing
 from simreel.scene.description.describe import describe_scene
 from simreel.scene.description.rebuild import load_scene
 
@@ -26,7 +28,8 @@ def export_scene(scene: Scene, path: str | os.PathLike[str], *, overwrite: bool 
     head = {"kind": "scene", "version": _VERSION, **meta}
     # A layout has a field, also where no frame comes.
     layout = Layout((Field("step", np.dtype(np.int64), 1, kind="info"),))
-    ReelWriter(path, layout, dt=scene.dt, blobs=blobs, meta=head, overwrite=overwrite).close()
+    with replacing(file_path("path", path), overwrite=overwrite) as new:
+        ReelWriter(new, layout, dt=scene.dt, blobs=blobs, meta=head).close()
 
 
 def open_scene(path: str | os.PathLike[str]) -> Scene:
