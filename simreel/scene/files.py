@@ -20,14 +20,15 @@ class SceneFiles:
         It may be built or not. The file is a reel without frames, and holds no path of this machine.
 
         Args:
-            path: of the file.
-            overwrite: whether a file of that name may be there.
+            path: of the file; `~` is your folder, and folders are made.
+            overwrite: whether a file of that name may be there. It is replaced when the new one is whole.
 
         Raises:
             ModelError: the entities do not compile together.
             TargetExistsError: the file is there and `overwrite` is not set.
             TargetError: the file cannot be made.
             WriteError: the disk is full.
+            FieldError: `path` is none.
         """
         from simreel.scene.description.export import export_scene
 
@@ -48,6 +49,7 @@ class SceneFiles:
             DamagedFileError: it is no reel, or damaged where the scene is.
             FileVersionError: it needs another release of simreel.
             SceneFileError: it holds no scene that can be built.
+            FieldError: `path` is none.
         """
         from simreel.scene.description.export import open_scene
 

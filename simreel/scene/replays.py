@@ -27,7 +27,7 @@ class Replays:
         """Opens a recorded run.
 
         Args:
-            path: of the file.
+            path: of the file; `~` is your folder.
             scene: to put its frames into; it is built if it was not yet. None: one that is made of what the file holds,
                 when it is first needed.
             show_viewer: shows MuJoCo's viewer, where there is a display.
@@ -40,6 +40,7 @@ class Replays:
             FileVersionError: it needs another release of simreel.
             NotATrajectoryError: it is a reel of something else.
             SceneDiffersError: `scene` is not the one that was recorded.
+            FieldError: `path` or `scene` is none.
         """
         from simreel.replay import Trajectory
 
@@ -49,12 +50,13 @@ class Replays:
         """Saves the state that stands, with all that is needed to go on from it: a trajectory of one frame.
 
         Args:
-            path: of the file, a name with `.reel`.
-            overwrite: whether a file of that name may be there.
+            path: of the file, a name with `.reel`; `~` is your folder, and folders are made.
+            overwrite: whether a file of that name may be there. It is replaced when the new one is whole.
 
         Raises:
             SceneStateError: the scene is not built.
             OptionsError: the name does not end in `.reel`.
+            FieldError: state of the user's own cannot be stored.
             TargetExistsError: the file is there and `overwrite` is not set.
             TargetError: the file cannot be made.
             WriteError: the disk is full.
@@ -81,6 +83,8 @@ class Replays:
             NotATrajectoryError: it is a reel of something else.
             SceneDiffersError: `scene` is not the one that was saved.
             SceneFileError: the file holds no scene that can be built.
+            FrameIndexError: the file has no frame.
+            FieldError: `path` or `scene` is none.
         """
         from simreel.replay.checkpoint import load_checkpoint
 
