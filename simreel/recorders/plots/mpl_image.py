@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simreel.recorders.plots.mpl_texts import MPLFont
 from simreel.recorders.plots.plotter import Plotter, Samples
 
 if TYPE_CHECKING:
@@ -13,19 +14,23 @@ if TYPE_CHECKING:
 
 __all__ = ["MPLImage"]
 
+# With its numbers, about [px].
+_BAR_WIDTH = 80
+
 
 class MPLImage(Plotter):
     """Numbers with a colour bar, or colours; the first row at the top, the pixels square."""
 
     def setup(self, surface: Figure, first: Samples) -> None:
         """Makes the picture."""
-        pixels = _flat(first.newest)
+        pixels = _shown(first.newest)
         axes = surface.add_subplot()
         axes.set_axis_off()
-        if self.options.title:
-            axes.set_title(self.options.title)
-        self._image = axes.imshow(pixels, cmap="viridis", origin="upper", animated=True)
         self._is_scaled = pixels.ndim == 2
+        # Above the picture, whose middle is that of what the colour bar leaves.
+        room = surface.bbox.width - 2 * _BAR_WIDTH * self._is_scaled
+        axes.set_title(MPLFont(surface, "large").wrapped(self.options.title, room))
+        self._image = axes.imshow(pixels, cmap="viridis", origin="upper", animated=True)
         self._limits: tuple[float, float] | None = None
         if self._is_scaled:
             surface.colorbar(self._image, ax=axes)
@@ -36,8 +41,8 @@ class MPLImage(Plotter):
 
     def draw(self, samples: Samples) -> None:
         """Changes the pixels, and their limits where they must."""
-        pixels = _flat(samples.newest)
-        self._image.set_data(pixels if pixels.dtype == np.uint8 else np.nan_to_num(pixels, nan=np.nan))
+        pixels = _shown(samples.newest)
+        self._image.set_data(pixels)
         if self._is_scaled:
             limits = tuple(self.options.clim or _range(pixels))
             if limits != self._limits:
@@ -48,8 +53,13 @@ class MPLImage(Plotter):
         """Nothing stays of an episode."""
 
 
-def _flat(pixels: Any) -> Any:
-    return pixels[..., 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels
+def _shown(pixels: Any) -> Any:
+    """Numbers (H, W), or colours within what matplotlib takes."""
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[..., 0]
+    if pixels.dtype == np.uint8:
+        return pixels
+    return np.nan_to_num(pixels, nan=np.nan) if pixels.ndim == 2 else np.clip(pixels, 0, 1)
 
 
 def _range(pixels: Any) -> tuple[float, float]:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simreel.recorders.plots.lines import History, Series, View, grid, line_style, series_of
+from simreel.recorders.plots.mpl_texts import MPLFont, add_legend, add_title
 from simreel.recorders.plots.plotter import Plotter, Samples
+from simreel.recorders.plots.texts import LEGEND_PART
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MPLLines"]
 
-# Names in one column of a legend.
-_LEGEND_ROWS = 16
 # Room for samples to come, and for greater values.
 _SPARE_TIME = 0.25
 _SPARE_VALUES = 0.15
@@ -44,42 +44,57 @@ class MPLLines(Plotter):
         options = self.options
         series = series_of(first, options.labels)
         rows, columns = grid(len(series))
-        all_axes = surface.subplots(rows, columns, sharex=True, squeeze=False).T.flat
-        if options.title:
-            surface.suptitle(options.title)
+        # Column by column.
+        all_axes = list(surface.subplots(rows, columns, sharex=True, squeeze=False).T.flat)
+        add_title(surface, options.title)
         for one, axes in zip(series, all_axes, strict=False):
             lines = []
-            for i, name in enumerate(one.names):
+            for i in range(len(one.names)):
                 color, style = line_style(i)
-                lines += axes.plot(
-                    [], [], color=color, linestyle=style, linewidth=1.5, label=name or "_", animated=True
-                )
+                lines += axes.plot([], [], color=color, linestyle=style, linewidth=1.5, animated=True)
             history = History(options.history_length, len(lines))
             view = View(_SPARE_VALUES, log=options.y_log_scale)
             self._subplots.append(_Subplot(one, history, axes, lines, view))
-            self._decorate(axes, one)
-        for axes in list(all_axes)[len(series) :]:
+            self._decorate(axes)
+        for axes in all_axes[len(series) :]:
             axes.remove()
         # In each column of them, the last.
-        for plot in self._subplots[rows - 1 :: rows] + self._subplots[-1:]:
-            plot.axes.set_xlabel(options.x_label or "time [s]")
+        lowest = self._subplots[rows - 1 :: rows] + self._subplots[-1:]
+        for plot in lowest:
+            plot.axes.set_xlabel(" ")
+            plot.axes.tick_params(labelbottom=True)
+        self._write(surface, lowest)
 
-    def _decorate(self, axes: Axes, series: Series) -> None:
-        options = self.options
+    def _decorate(self, axes: Axes) -> None:
         axes.grid(alpha=0.3)
         axes.margins(0)
-        axes.set_ylabel(options.y_label)
-        if series.title:
-            axes.set_title(series.title, loc="left", fontsize="medium")
-        if options.y_log_scale:
+        if self.options.y_log_scale:
             axes.set_yscale("log", nonpositive="mask")
         else:
             axes.ticklabel_format(axis="y", useOffset=False)
-        if any(series.names):
-            # Beside the lines, which move.
-            columns = -(-len(series.names) // _LEGEND_ROWS)
-            size = "small" if columns == 1 else "x-small"
-            axes.legend(loc="upper left", bbox_to_anchor=(1, 1), ncols=columns, fontsize=size, frameon=False)
+
+    def _write(self, surface: Figure, lowest: list[_Subplot]) -> None:
+        """Writes what must find room beside the axes."""
+        options, font = self.options, MPLFont(surface, "medium")
+        for plot in self._subplots:
+            plot.axes.set_title(plot.series.title and " ", loc="left", fontsize="medium")
+        # All heights are those that stay.
+        surface.draw_without_rendering()
+        height = min(plot.axes.bbox.height for plot in self._subplots)
+        is_shared = not font.fits(options.y_label, height)
+        if is_shared:
+            surface.supylabel(font.shortened(options.y_label, surface.bbox.height), fontsize="medium")
+        rooms = [plot.axes.bbox.width - font.height * bool(options.y_label) for plot in self._subplots]
+        for plot, width in zip(self._subplots, rooms, strict=True):
+            axes, series = plot.axes, plot.series
+            axes.set_title(font.shortened(series.title, width), loc="left", fontsize="medium")
+            if not is_shared:
+                axes.set_ylabel(options.y_label)
+            if any(series.names):
+                add_legend(axes, plot.lines, series.names, LEGEND_PART * width)
+        for plot in lowest:
+            width = plot.axes.bbox.width * (1 - any(plot.series.names) * LEGEND_PART)
+            plot.axes.set_xlabel(font.shortened(options.x_label or "time [s]", width))
 
     def draw(self, samples: Samples) -> None:
         """Moves the lines, and the limits where they must."""

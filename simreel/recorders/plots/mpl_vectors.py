@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simreel.recorders.plots.mpl_texts import MPLFont, add_title
 from simreel.recorders.plots.plotter import Plotter, Samples
 
 if TYPE_CHECKING:
@@ -79,11 +80,15 @@ class MPLVectors(Plotter):
         self._margin = max(options.scale_factor * options.max_magnitude, 1.5 * self._radius)
         titles = options.subplot_titles or [""]
         rows, columns = _grid(len(titles), np.ptp(self._points, axis=0) + 2 * self._margin, options.window_size)
-        if options.title:
-            surface.suptitle(options.title)
+        if len(titles) == 1 and options.twist_scale_factor is None:
+            # It knows of proportions; of more colour bars or plots it cuts the names.
+            surface.set_layout_engine("compressed")
+        add_title(surface, options.title)
         all_axes = list(surface.subplots(rows, columns, squeeze=False).flat)
         for axes in all_axes[len(titles) :]:
             axes.remove()
+        font, room = MPLFont(surface, "large"), surface.bbox.width / columns - _FRAME
+        titles = [font.wrapped(title, room) for title in titles]
         self._arrows = [self._make_arrows(axes, title) for axes, title in zip(all_axes, titles, strict=False)]
         shown = all_axes[: len(titles)]
         surface.colorbar(self._arrows[0], ax=shown, label="magnitude", extend="max", shrink=0.8)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pyqtgraph
@@ -11,6 +10,8 @@ from PySide6.QtCore import Qt
 
 from simreel.recorders.plots.lines import History, Series, View, grid, line_style, series_of
 from simreel.recorders.plots.plotter import Plotter, Samples
+from simreel.recorders.plots.pyqt_texts import LeftAxis, QtFont, SideLabel, as_html
+from simreel.recorders.plots.texts import LEGEND_PART
 
 if TYPE_CHECKING:
     from pyqtgraph import GraphicsLayoutWidget, PlotDataItem, PlotItem
@@ -24,8 +25,12 @@ _STYLES = {
     "dashdot": Qt.PenStyle.DashDotLine,
 }
 _STROKES = {"solid": "━━", "dashed": "╍╍", "dotted": "┅┅", "dashdot": "━·"}
-# Names in one column of a legend.
-_LEGEND_ROWS = 16
+# What a column of a legend takes beside its names, and a row beside its letters, about [px].
+_STROKE, _ROW_GAP = 40, 3
+# Points of the letters.
+_TITLE_SIZE, _KEY_SIZE = 12, 10
+# What is beside and below the axes of a plot, about [px]: numbers, titles, and the space between plots.
+_FRAME, _SPACE = 60, 6
 # Room for samples to come, and for greater values.
 _SPARE_TIME = 0.25
 _SPARE_VALUES = 0.15
@@ -53,37 +58,53 @@ class PyQtLines(Plotter):
         options = self.options
         series = series_of(first, options.labels)
         rows, columns = grid(len(series))
+        width, height = surface.width() / columns - 2 * _SPACE, float(surface.height())
         if options.title:
-            surface.addLabel(escape(options.title), size="12pt", colspan=2 * columns)
+            font = QtFont(_TITLE_SIZE)
+            title = font.wrapped(options.title, surface.width() - 4 * _SPACE)
+            surface.addLabel(as_html(title), size=f"{_TITLE_SIZE}pt", colspan=2 * columns + 1)
             surface.nextRow()
-        top = int(bool(options.title))
+            height -= font.height * len(title.split("\n")) + _SPACE
+        top, whole, height = int(bool(options.title)), height, height / rows - 2 * _SPACE
+        font = QtFont()
+        # Too long for each plot: one for all of them, before the first column.
+        y_label, is_shared = options.y_label, not font.fits(options.y_label, height - _FRAME)
+        if is_shared:
+            surface.addLabel(as_html(font.shortened(y_label, whole - 2 * _SPACE)), top, 0, rowspan=rows, angle=-90)
+            y_label = ""
         for i, one in enumerate(series):
-            row, column = top + i % rows, 2 * (i // rows)
-            item = surface.addPlot(row, column)
+            row, column = top + i % rows, is_shared + 2 * (i // rows)
+            if row == top:
+                left: list[LeftAxis] = []
+            item = surface.addPlot(row, column, axisItems={"left": LeftAxis(left)})
             is_last = i % rows == rows - 1 or i == len(series) - 1
-            self._decorate(item, one, is_last=is_last)
+            has_legend = any(one.names)
+            room = width * (1 - has_legend * LEGEND_PART) - _FRAME
+            self._decorate(item, one, y_label, room, is_last=is_last)
             lines = [item.plot(pen=_pen(j), connect="finite") for j in range(len(one.names))]
-            if any(one.names):
-                legend = surface.addLabel(_legend(one.names), row, column + 1, justify="left")
+            if has_legend:
+                legend = SideLabel(_legend(one.names, LEGEND_PART * width, height), justify="left")
+                surface.addItem(legend, row, column + 1)
                 surface.ci.layout.setAlignment(legend, Qt.AlignmentFlag.AlignTop)
+            surface.ci.layout.setRowPreferredHeight(row, height)
             history = History(options.history_length, len(lines))
             values = View(_SPARE_VALUES, log=options.y_log_scale)
             self._subplots.append(_Subplot(one, history, item, lines, View(_SPARE_TIME, is_ahead=True), values))
 
-    def _decorate(self, item: PlotItem, series: Series, *, is_last: bool) -> None:
+    def _decorate(self, item: PlotItem, series: Series, y_label: str, room: float, *, is_last: bool) -> None:
         options = self.options
         item.disableAutoRange()
         item.hideButtons()
         item.showGrid(x=True, y=True, alpha=0.2)
         if series.title:
-            item.setTitle(escape(series.title), size="10pt")
+            item.setTitle(as_html(QtFont(_KEY_SIZE).shortened(series.title, room)), size=f"{_KEY_SIZE}pt")
         for axis in ("left", "bottom"):
             # A prefix, such as milli, would stand beside a unit that is in the label already.
             item.getAxis(axis).enableAutoSIPrefix(False)
-        if options.y_label:
-            item.setLabel("left", escape(options.y_label))
+        if y_label:
+            item.setLabel("left", as_html(y_label))
         if is_last:
-            item.setLabel("bottom", escape(options.x_label) or "time [s]")
+            item.setLabel("bottom", as_html(QtFont().shortened(options.x_label or "time [s]", room)))
         item.setLogMode(y=options.y_log_scale)
 
     def draw(self, samples: Samples) -> None:
@@ -105,18 +126,20 @@ class PyQtLines(Plotter):
             plot.values.clear()
 
 
-def _legend(names: tuple[str, ...]) -> str:
+def _legend(names: tuple[str, ...], width: float, height: float) -> str:
     """Names and strokes in columns; pyqtgraph's own legend would lie on the lines."""
+    font = QtFont()
+    texts, columns = font.arranged(names, height / (font.height + _ROW_GAP), width, _STROKE)
+    count = -(-len(texts) // columns)
     rows = []
-    for i in range(min(len(names), _LEGEND_ROWS)):
+    for i in range(count):
         cells = []
-        for j in range(i, len(names), _LEGEND_ROWS):
+        for j in range(i, len(texts), count):
             color, style = line_style(j)
-            cells.append(
-                f'<td style="color:{color}">{_STROKES[style]}</td><td>&nbsp;{escape(names[j])}&nbsp;&nbsp;</td>'
-            )
+            stroke = "" if j >= len(texts) - 1 < len(names) - 1 else _STROKES[style]
+            cells.append(f'<td style="color:{color}">{stroke}</td><td>&nbsp;{as_html(texts[j])}&nbsp;&nbsp;</td>')
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table>{''.join(rows)}</table>"
+    return f"<table cellspacing=0>{''.join(rows)}</table>"
 
 
 def _pen(index: int) -> Any:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simreel.errors import MissingExtraError, PlotError, SampleError, SimreelError
+from simreel.errors import MissingExtraError, PlotError, SampleError, SimreelError, SimreelWarning
 from simreel.options.recorders import FileOptions, PlotOptions
 from simreel.recorders.base import Recorder
+from simreel.recorders.codecs import fitting_size, padding, recipe_for
 from simreel.recorders.encoder import check_rate
 from simreel.recorders.plots.channel import Channel, row_type
 from simreel.recorders.plots.link import Link
+from simreel.recorders.plots.sampler import PlotSampler
 from simreel.recorders.plots.window import Window, has_display
 from simreel.recorders.queue import Mark
 from simreel.recorders.rates import frame_rate
 from simreel.recorders.registry import register_recording
+from simreel.recorders.sampler import Sampler
 from simreel.recorders.target import Target
 
 if TYPE_CHECKING:
@@ -84,8 +88,9 @@ class PlotRecorder(Recorder[PlotT]):
         if options.save_to_filename is not None:
             self.target = Target(FileOptions(filename=options.save_to_filename, overwrite=options.overwrite))
             self.target.check()
+        self.link: Link | None = None
+        """The way to the window. Known from the first sample on."""
         self._window: Window | None = None
-        self._link: Link | None = None
         self._episode = 0
 
     @property
@@ -105,14 +110,19 @@ class PlotRecorder(Recorder[PlotT]):
     def timing(self, timing: Timing) -> None:
         self.fps = frame_rate(None, timing)
         if self.target is not None:
-            check_rate(self.target.path.suffix, self.fps)
+            check_rate(self.target.path.suffix, self.fps, type(self._options).__name__, "give a lower hz")
         self._timing = timing
 
     @property
     def status(self) -> RecorderStatus:
         """The counts as they are now; a sample that a window did not show counts as dropped."""
-        status = super().status
-        lost = min(status.written, self._link.lost) if self._link else 0
+        status, link = super().status, self.link
+        if link is None:
+            return status
+        if self.target is None:
+            sent = link.sent
+            status = replace(status, received=sent, written=sent)
+        lost = min(status.written, link.lost)
         return replace(status, written=status.written - lost, dropped=status.dropped + lost)
 
     def get_image_array(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -122,25 +132,31 @@ class PlotRecorder(Recorder[PlotT]):
             PlotError: there is no sample yet, it was stopped, or its window process is gone.
             SimreelError: the plotter failed.
         """
-        if self._queue is None or self._worker is None or not self.is_alive:
-            raise PlotError(self.label, "a picture can be had between build and stop only")
+        queue, worker = self._queue, self._worker
         pictures: list[np.ndarray[Any, Any] | SimreelError] = []
 
         def fetch() -> None:
             try:
-                if self._link is None:
+                if self.link is None:
                     raise PlotError(self.label, "there is no picture before the first sample")
-                pictures.append(self._link.picture())
+                pictures.append(self.link.picture())
             except SimreelError as error:
                 pictures.append(error)
 
-        # After all samples before it, on the thread that talks to the window.
-        mark = self._queue.post(Mark(fetch))
-        self._worker.wake()
-        self._queue.wait(mark)
-        (picture,) = pictures
+        if queue is not None and worker is not None and self.is_alive:
+            # After all samples before it, on the thread that talks to the window.
+            mark = queue.insert(Mark(fetch))
+            worker.wake()
+            queue.wait(mark)
+        if not pictures:  # It may have ended meanwhile.
+            raise PlotError(self.label, "a picture can be had between build and stop only")
+        picture = pictures.pop()
         if isinstance(picture, SimreelError):
-            raise picture
+            try:
+                raise picture
+            finally:
+                # Its traceback refers to this frame, and to the shared memory.
+                del picture
         return picture
 
     def check(self, schema: Schema) -> None:
@@ -154,7 +170,19 @@ class PlotRecorder(Recorder[PlotT]):
             # Time has passed since the options were checked.
             self.target.check()
             self.target.make_folder()
+            self._tell_padding(self.target.path.suffix)
         self._window = Window.of(self._manager())
+
+    def _tell_padding(self, suffix: str) -> None:
+        """Says where the pictures get a pixel more in the video."""
+        size = self._options.window_size
+        # Even ones need no codec to be tried.
+        if any(side % 2 for side in size):
+            recipe = recipe_for(suffix)
+            fitting = fitting_size(recipe, size, self.fps)
+            if fitting != size:
+                text = f"{self.label}: {padding(recipe, size, fitting)}"
+                warnings.warn(text, SimreelWarning, stacklevel=3)
 
     def accept(self, schema: Schema) -> None:
         """Checks what is to be drawn and opens the way to the window.
@@ -176,7 +204,7 @@ class PlotRecorder(Recorder[PlotT]):
         channel, far = Channel.create(
             self._describe(schema), schema.columns, max(2, min(rows, _RING_BYTES // row_bytes))
         )
-        self._link = Link(self.label, window, channel, far, history)
+        self.link = Link(self.label, window, channel, far)
 
     def _describe(self, schema: Schema) -> dict[str, Any]:
         options = self._options
@@ -194,7 +222,10 @@ class PlotRecorder(Recorder[PlotT]):
             "tags": {"dt": float(self.timing.dt), "stride": self.timing.stride},
         }
 
-    # On the worker.
+    def _sampler(self, data: Any, reads_state: Callable[[Callable[[], Any]], bool]) -> Sampler:
+        return PlotSampler(self, data, reads_state) if self.target is None else Sampler(self, data, reads_state)
+
+    # On the worker: the samples of a plot that saves, resets and the end.
 
     _linger = 1 / 60  # Half of what passes between two drawings.
 
@@ -202,9 +233,9 @@ class PlotRecorder(Recorder[PlotT]):
         self, steps: np.ndarray[Any, Any], times: np.ndarray[Any, Any], columns: dict[str, np.ndarray[Any, Any]]
     ) -> None:
         """Sends samples to the window process."""
-        assert self._link is not None
-        self._link.send(times, self._episode, list(columns.values()))
-        self.bytes_written = self._link.file_bytes
+        assert self.link is not None
+        self.link.send(steps, self._episode, list(columns.values()))
+        self.bytes_written = self.link.file_bytes
 
     def process(self, data: Any, cur_time: float) -> None:
         """Never called: whole blocks are taken."""
@@ -217,7 +248,7 @@ class PlotRecorder(Recorder[PlotT]):
 
     def cleanup(self) -> None:
         """Has the video completed, and closes the window."""
-        link, window = self._link, self._window
+        link, window = self.link, self._window
         self._window = None
         try:
             if link is not None:

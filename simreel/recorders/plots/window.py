@@ -143,26 +143,29 @@ class Window:
             WindowGoneError: it ended, or did nothing for so long that it is given up.
         """
         pulse, header = self._pulse, channel.header
-        turns, since = pulse.turns, time.monotonic()
-        looked, still = since, 0.0
+        turns, looked = pulse.turns, time.monotonic()
+        state, waited, still = "", 0.0, 0.0
         while not reached():
             if not self.is_alive:
                 raise WindowGoneError(self.ending)
-            state, now = self._state(), time.monotonic()
+            before, state, now = state, self._state(), time.monotonic()
+            # What is beyond has passed while this process did not run: the whole job may have been stopped.
+            passed, looked = min(now - looked, 2 * _LOOK), now
+            waited += passed
             if pulse.turns != turns:
-                turns, since, still = pulse.turns, now, 0.0
+                turns, waited, still = pulse.turns, 0.0, 0.0
             elif state != "R":
-                still += now - looked
-            looked = now
-            if state == "T" and still > _PATIENCE:
+                still += passed
+            # Seen twice: the other one may be about to go on.
+            if state == before == "T" and still > _PATIENCE:
                 raise WindowGoneError("the window process is stopped")
             least = _LONGER * pulse.longest_us * 1e-6
             if pulse.is_first or not turns:
-                is_over = now - since > _PATIENCE_FIRST
+                is_over = waited > _PATIENCE_FIRST
             else:
-                is_over = still > max(_PATIENCE, least) or now - since > max(_PATIENCE_BUSY, least)
+                is_over = still > max(_PATIENCE, least) or waited > max(_PATIENCE_BUSY, least)
             if is_over:
-                raise WindowGoneError(f"the window process has drawn nothing for {now - since:.1f} s")
+                raise WindowGoneError(f"the window process has drawn nothing for {waited:.1f} s")
             header.sender_waits = 1
             if not reached():
                 channel.listen(_LOOK)

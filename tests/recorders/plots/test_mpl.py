@@ -44,6 +44,26 @@ def drawing():
     return Drawing
 
 
+def names_beside(axes):
+    """The texts of a legend."""
+    from matplotlib.legend import Legend
+
+    return [text.get_text() for legend in axes.findobj(Legend) for text in legend.get_texts()]
+
+
+def texts_outside(figure):
+    """The texts that are cut by the edge of a picture."""
+    from matplotlib.text import Text
+
+    renderer, edge, found = figure.canvas.get_renderer(), figure.bbox, []
+    for text in figure.findobj(lambda artist: isinstance(artist, Text) and artist.get_visible()):
+        box = text.get_window_extent(renderer)
+        is_inside = box.x0 >= 0 and box.y0 >= 0 and box.x1 <= edge.x1 and box.y1 <= edge.y1
+        if text.get_text() and box.width and not is_inside:
+            found.append(text.get_text())
+    return found
+
+
 def count_draws(figure):
     """A list that grows with each drawing of the whole figure."""
     drawn = []
@@ -81,13 +101,94 @@ def test_labels_titles_and_units_are_there(drawing):
     made = drawing(options)
     made.draw(0, {"a": [1, 2], "b": 3})
     first, second = made.figure.axes
-    assert [text.get_text() for text in first.get_legend().get_texts()] == ["p", "q"]
-    assert [text.get_text() for text in second.get_legend().get_texts()] == ["r"]
+    assert names_beside(first) == ["p", "q"]
+    assert names_beside(second) == ["r"]
     assert first.get_lines()[0].get_color() == second.get_lines()[0].get_color()
     assert second.get_xlabel() == "x [s]"
     assert first.get_ylabel() == second.get_ylabel() == "y [m]"
     assert (first.get_title(loc="left"), second.get_title(loc="left")) == ("a", "b")
     assert made.figure.get_suptitle() == "T"
+
+
+@pytest.mark.parametrize(("keys", "count", "least"), [("abcd", 12, 90), ("abcdef", 6, 45), ("abcd", 81, 90)])
+def test_legends_take_no_height_and_are_whole(drawing, keys, count, least):
+    from matplotlib.legend import Legend
+
+    made = drawing(MPLLinePlot(title="Robot", y_label="angle [rad]"))
+    made.draw(0, {key: np.arange(count) / 10 for key in keys})
+    heights = [axes.bbox.height for axes in made.figure.axes]
+    assert min(heights) > least
+    for axes in made.figure.axes:
+        (legend,) = axes.findobj(Legend)
+        box = legend.get_window_extent()
+        assert axes.bbox.y0 <= box.y0
+        assert box.y1 <= axes.bbox.y1
+        assert box.x1 <= 800
+        assert names_beside(axes)[-1] in {str(count - 1), "…"}
+    assert not texts_outside(made.figure)
+
+
+@pytest.mark.parametrize("count", [7, 9, 11, 12])
+def test_two_columns_of_plots_have_times_below_both(drawing, count):
+    made = drawing(MPLLinePlot())
+    made.draw(0, {f"k{i}": i for i in range(count)})
+    all_axes = [plot.axes for plot in made.plotter._subplots]
+    assert set(made.figure.axes) == set(all_axes)
+    rows = -(-count // 2)
+    for i, axes in enumerate(all_axes):
+        assert axes.get_title(loc="left") == f"k{i}"
+        is_lowest = i in {rows - 1, count - 1}
+        assert axes.get_xlabel() == ("time [s]" if is_lowest else "")
+        assert axes.xaxis.get_tick_params()["labelbottom"] == is_lowest
+
+
+def test_a_name_with_an_underscore_is_a_name(drawing):
+    made = drawing(MPLLinePlot(labels=["_q", "shown"], window_size=SIZE))
+    made.draw(0, [1, 2])
+    assert names_beside(made.figure.axes[0]) == ["_q", "shown"]
+
+
+LONG = "a very long text that tells all about the experiment of the third of May with the robot and its many joints"
+
+
+@pytest.mark.parametrize("size", [(500, 350), (800, 600)])
+def test_long_texts_are_not_cut(drawing, size):
+    made = drawing(
+        MPLLinePlot(title=LONG, labels={"a": [LONG, "b"], LONG: "c"}, x_label=LONG, y_label=LONG, window_size=size)
+    )
+    made.draw(0, {"a": [1, 2], LONG: 3})
+    assert not texts_outside(made.figure)
+    assert "\n" in made.figure.get_suptitle()
+    assert made.figure.axes[0].bbox.width > 0.4 * size[0]
+
+
+def test_a_long_formula_is_whole(drawing):
+    formula = "$" + "x" * 20 + "$"
+    made = drawing(MPLLinePlot(title=formula, labels=[formula], window_size=SIZE))
+    made.draw(0, [1])
+    assert names_beside(made.figure.axes[0]) == [made.figure.get_suptitle()] == [formula]
+
+
+@pytest.mark.parametrize("data", [np.zeros((60, 80)), np.zeros((60, 80, 3))])
+def test_the_long_title_of_an_image_is_not_cut(drawing, data):
+    made = drawing(MPLImagePlot(title=LONG, window_size=(500, 350)))
+    made.draw(0, data)
+    assert made.figure.axes[0].get_title() not in texts_outside(made.figure)
+
+
+@pytest.mark.parametrize("size", [(400, 300), (500, 350), (800, 600)])
+def test_the_texts_of_a_field_are_not_cut(drawing, size):
+    made = drawing(MPLVectorFieldPlot(positions=[(0, 0, 0)], window_size=size))
+    made.draw(0, np.zeros((1, 3)))
+    assert not texts_outside(made.figure)
+
+
+def test_colours_beyond_their_range_are_clipped_in_silence(drawing, caplog):
+    made = drawing(MPLImagePlot(window_size=SIZE))
+    made.draw(0, np.full((4, 4, 3), 1.01))
+    picture = made.draw(1, np.full((4, 4, 3), -0.01))
+    assert (picture[120, 160] == 0).all()
+    assert not caplog.records
 
 
 def test_a_log_axis_shows_what_is_above_zero(drawing):

@@ -30,12 +30,19 @@ app = make_application()
 from simreel.recorders.plots.pyqt_lines import PyQtLines
 from simreel.recorders.plots.pyqt_surface import PyQtSurface
 
-def make(**options):
-    options = PyQtLinePlot(window_size=(320, 240), **options)
+def make(first=None, size=(320, 240), **options):
+    options = PyQtLinePlot(window_size=size, **options)
     plotter = PyQtLines(SimpleNamespace(**options.model_dump(mode="json")))
-    surface = PyQtSurface((320, 240), is_fixed=True)
-    plotter.setup(surface.target, samples(0))
+    surface = PyQtSurface(size, is_fixed=True)
+    plotter.setup(surface.target, first or samples(0))
     return plotter, surface
+
+def of(**values):
+    return Samples(np.zeros(1), {key: np.asarray(value)[None] for key, value in values.items()}, True)
+
+def boxes(surface):
+    items = [item for item in surface.target.ci.items]
+    return [item.mapRectToScene(item.boundingRect()).getRect() for item in items]
 
 def samples(k):
     return Samples(np.array([k / 100]), {"a": np.array([[np.sin(k / 10), 0.5]]), "b": np.array([np.cos(k / 10)])}, True)
@@ -107,3 +114,48 @@ def test_a_log_axis_has_gaps_where_there_is_no_logarithm():
         """
     )
     assert -4 < float(low) < float(high) < 1
+
+
+def test_all_plots_and_names_are_in_the_picture_and_share_its_height():
+    for keys, count in (("abcd", 12), ("abcdef", 6), ("abcd", 81)):
+        (found,) = run(
+            f"""
+            data = of(**{{key: np.arange({count}) / 10 for key in {keys!r}}})
+            plotter, surface = make(data, (800, 600), title="Robot", y_label="angle [rad]")
+            plotter.draw(data)
+            surface.picture()
+            inside = [x >= 0 and y >= 0 and x + w <= 800 and y + h <= 600 for x, y, w, h in boxes(surface)]
+            heights = [plot.item.size().height() for plot in plotter._subplots]
+            print(all(inside), max(heights) - min(heights) < 40)
+            """
+        )
+        assert found == "True True", (keys, count)
+
+
+def test_a_time_is_at_the_same_place_in_all_plots_whatever_their_numbers():
+    first, second = run(
+        """
+        plotter, surface = make(of(a=1.0, b=1.0, c=1.0))
+        for b in (1.0, 123456.0):
+            plotter.draw(of(a=1.0, b=b, c=1.0))
+            surface.picture()
+            views = [plot.item.vb for plot in plotter._subplots]
+            print(*{round(view.mapRectToScene(view.boundingRect()).x()) for view in views})
+        """
+    )
+    assert int(first) < int(second)
+
+
+def test_long_texts_are_not_cut():
+    title, narrow = run(
+        """
+        long = "a very long text that tells all about the experiment of the third of May with the robot and its joints"
+        data = of(a=[1, 2], b=3)
+        plotter, surface = make(data, (500, 350), title=long, labels={"a": [long, "b"], "b": long}, y_label=long)
+        plotter.draw(data)
+        surface.picture()
+        print("<br>" in surface.target.ci.getItem(0, 0).text)
+        print(all(x >= 0 and x + w <= 500 for x, y, w, h in boxes(surface)))
+        """
+    )
+    assert (title, narrow) == ("True", "True")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
-from simreel.errors import DuplicateTargetError, OptionsError, PlotError, TargetExistsError
+from simreel.errors import DuplicateTargetError, OptionsError, PlotError, SimreelWarning, TargetExistsError
 from simreel.recorders import MPLImagePlot, MPLLinePlot, MPLVectorFieldPlot, PyQtLinePlot
 
 SIZE = (320, 240)
@@ -54,6 +55,21 @@ def test_each_plot_saves_one_frame_for_each_due_sample(plotted, tmp_path, positi
         assert not np.array_equal(video.frames[1], video.frames[-1]), f"{name} does not move"
 
 
+@pytest.mark.parametrize(("suffix", "size"), [(".mp4", (322, 242)), (".webm", (321, 241))])
+def test_odd_sizes_are_padded_where_the_codec_needs_it_and_said_once(plotted, tmp_path, watch, suffix, size):
+    options = MPLLinePlot(save_to_filename=tmp_path / f"a{suffix}", window_size=(321, 241))
+    recorder = plotted.plot(lambda: 1.0, options)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        plotted.run(3)
+        assert recorder.get_image_array().shape == (241, 321, 3)
+        plotted.scene.stop_recording()
+    said = [str(each.message) for each in told if each.category is SimreelWarning]
+    assert len(said) == (suffix == ".mp4")
+    assert all("MPLLinePlot a.mp4: libx264 takes even sizes only: frames of 321 x 241" in text for text in said)
+    assert watch(tmp_path / f"a{suffix}").size == size
+
+
 def test_a_picture_keeps_its_orientation_and_colours(plotted, tmp_path, red_corner, watch):
     options = MPLImagePlot(save_to_filename=tmp_path / "a.mp4", window_size=SIZE)
     recorder = plotted.plot(lambda: red_corner(plotted.step), options)
@@ -76,14 +92,6 @@ def test_other_files_hold_the_same_frames(plotted, tmp_path, watch, suffix):
     assert len(watch(path)) == 6
 
 
-def test_a_picture_of_an_odd_size_is_padded(plotted, tmp_path, watch):
-    recorder = plotted.plot(lambda: 1, MPLLinePlot(save_to_filename=tmp_path / "a.mp4", window_size=(321, 241)))
-    plotted.run(2)
-    assert recorder.get_image_array().shape == (241, 321, 3)
-    plotted.scene.stop_recording()
-    assert watch(tmp_path / "a.mp4").size == (322, 242)
-
-
 def test_resets_leave_one_video_that_starts_anew(plotted, tmp_path, watch):
     recorder = plotted.plot(lambda: 1.0, MPLLinePlot(save_to_filename=tmp_path / "a.mp4", window_size=SIZE))
     plotted.run(3)
@@ -100,7 +108,7 @@ def test_mistakes_are_told_at_the_start(plotted, tmp_path):
     (tmp_path / "old.mp4").write_bytes(b"old")
     with pytest.raises(TargetExistsError, match="overwrite"):
         plotted.plot(lambda: 1, MPLLinePlot(save_to_filename=tmp_path / "old.mp4"))
-    with pytest.raises(OptionsError, match="at most 50 frames"):
+    with pytest.raises(OptionsError, match=r"^MPLLinePlot: fps: .* at most 50 frames .*; give a lower hz, or"):
         plotted.plot(lambda: 1, MPLLinePlot(save_to_filename=tmp_path / "a.gif"))
     plotted.plot(lambda: 1, MPLLinePlot(save_to_filename=tmp_path / "a.mp4"))
     with pytest.raises(DuplicateTargetError):
