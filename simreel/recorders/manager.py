@@ -221,6 +221,8 @@ class RecorderManager:
             self._post_ends(envs_idx)
             return
         step = self._clock.step
+        # What it has may be of a file that ends.
+        self.sample = self._sample_due
         if not self._clock.is_fresh:
             # A reset that Ctrl-C has interrupted while it waited is gone on with: the episode ends once.
             if self._ending is None or self._ending[0] != step:
@@ -237,9 +239,9 @@ class RecorderManager:
                 recorder._wait(mark)
             # After the waits: where nobody goes on with it, the trajectories do not say that it has ended.
             while untold:
-                self._tell([untold.popleft()], lambda sampler: sampler.end_episode(None, step, reason))
+                self._tell([untold[0]], lambda sampler: sampler.end_episode(None, step, reason))
+                untold.popleft()
             self._ending = None
-        self.sample = self._sample_due
         self._plan(0)
 
     def _post_ends(self, envs_idx: WorldIds | None) -> list[tuple[Recorder[Any], Mark]]:

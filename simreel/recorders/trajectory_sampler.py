@@ -65,6 +65,8 @@ class TrajectorySampler(Sampler):
         """Why the next frame does not follow from the one before."""
         self.last = self._next = _NEVER
         """The step of the last frame of this episode, and of the frame that follows from it."""
+        self._ended = _NEVER
+        """The step at which the episode before has ended, until a frame is taken."""
         self._time: Any = math.nan
         """What the engine's own time is to be at that frame [s], of each world; NaN: anything."""
         self._await_file()
@@ -79,21 +81,37 @@ class TrajectorySampler(Sampler):
         """The first frame of the episode."""
         self._look_at = self._keep_at = 0
         """The next frames at which to look at parameters, and to keep the user's own state."""
+        self._changed = _NEVER
+        """The frame before which somebody has changed parameters last."""
         self._block: np.ndarray[Any, Any] | None = None
+        self._part = ("", "")
+        """The first and the last field of the state."""
         self._is_plain = False
         """Whether frames have nothing but the state."""
         self.take = self._take_first
 
     def took(self, step: int) -> bool:
         """Whether this episode's frame of that step was taken."""
-        return self.last == step and (self._reel is None or self._reel.frames >= self._taken)
+        return self._ended == step or (self.last == step and (self._reel is None or self._reel.frames >= self._taken))
 
     def _take_first(self, step: int) -> None:
-        """Opens the file, whose layout the first values of the channels fix."""
+        try:
+            self._open_file()(step)
+        except BaseException:
+            # The next step opens it anew, where this was Ctrl-C.
+            if self._writer.drop():
+                self._await_file()
+            raise
+
+    def _open_file(self) -> Callable[[int], None]:
+        """Opens the file, whose layout the first values of the channels fix, and gives what takes its first frame."""
         source, options = self._source, self._writer.options
         listed = source.channels()
-        channels = ChannelFields(listed) if listed else None
         exact, state = self._state_layout()
+        # Before the channels, as in `take`.
+        stands = np.empty(sum(field.width for field in state.fields))
+        source.reader()(stands)
+        channels = ChannelFields(listed) if listed else None
         worlds = max(1, self._n_envs)
         fields = [*state.fields, *(Field(name, np.dtype("i8"), worlds, kind="info") for name in ("step", "episode"))]
         fields += channels.fields if channels else ()
@@ -109,13 +127,14 @@ class TrajectorySampler(Sampler):
             "watch": options.watch_model,
             **described,
         }
+        self._ended = _NEVER
         reel = self._writer.begin(Layout(tuple(fields), state.joints), meta, blobs)
         self._reel, self._side = reel, SideRecords(reel, source, self.recorder.label)
         self._segment = None
         self.reads_state = not options.contacts and all(self._reads_state(channel.func) for channel in listed)
         self._is_plain = not (listed or options.contacts)
-        self.take = self._make_take(reel, state, channels)
-        self.take(step)
+        self.take = self._make_take(reel, state, channels, source.reader())
+        return self._make_take(reel, state, channels, lambda part: np.copyto(part, stands))
 
     def _state_layout(self) -> tuple[bool, Layout]:
         layout, compact = self._source.layout(True), self._source.layout(False)
@@ -128,10 +147,16 @@ class TrajectorySampler(Sampler):
             logger.info("%s: %s; exact=%s records it otherwise", self.recorder.label, kind, not exact)
         return exact, layout if exact else compact
 
-    def _make_take(self, reel: ReelWriter, state: Layout, channels: ChannelFields | None) -> Callable[[int], None]:
+    def _make_take(
+        self,
+        reel: ReelWriter,
+        state: Layout,
+        channels: ChannelFields | None,
+        read_state: Callable[[np.ndarray[Any, Any]], None],
+    ) -> Callable[[int], None]:
         """A function that takes a frame. Local names, since it is the hot path."""
-        first, last = state.fields[0].name, state.fields[-1].name
-        next_part, commit, read_state = reel.next_part, reel.commit, self._source.reader()
+        first, last = self._part = state.fields[0].name, state.fields[-1].name
+        next_part, commit = reel.next_part, reel.commit
         stride, n_envs, worlds = self.stride, self._n_envs, self._worlds
         read_contacts = self._source.contacts if self._writer.options.contacts else None
         interval = stride * self.recorder.timing.dt
@@ -140,11 +165,12 @@ class TrajectorySampler(Sampler):
         def take(step: int) -> None:
             if step != self._next and not self._begin(step):
                 return
-            packed = channels.read() if channels is not None else None
             if self._taken >= self._look_at:
                 self._look()
             part = next_part(first, last)
             read_state(part)
+            # After the state: the inputs that a channel sets do not count for this step.
+            packed = channels.read() if channels is not None else None
             counts = next_part("step", "episode")
             if n_envs:
                 time = part[:n_envs]
@@ -175,9 +201,10 @@ class TrajectorySampler(Sampler):
         """Makes ready for a frame that does not plainly follow; False where it was taken already."""
         assert self._reel is not None
         if self.took(step):
+            self._compare()
             return False
-        # Ctrl-C came before the commit of the last one.
-        self._taken = self._reel.frames
+        self._settle()
+        self._ended = _NEVER
         if self._segment is None and step - self.last > self.stride and self.last != _NEVER:
             self._segment = {"reason": "pause"}
         if self._segment is not None:
@@ -185,6 +212,18 @@ class TrajectorySampler(Sampler):
             self._segment = None
         self._time = math.nan
         return True
+
+    def _compare(self) -> None:
+        """Notes where Ctrl-C came between a frame and its step, and somebody has set something meanwhile.
+
+        The step starts from what stands now; the frame has what stood then.
+        """
+        assert self._reel is not None
+        state = self._reel.last_part(*self._part)
+        stands = np.empty_like(state)
+        self._source.reader()(stands)
+        if self._changed == self._taken or stands.tobytes() != state.tobytes():
+            self.start_segment("interrupt", None)
 
     def _note_segment(self, value: dict[str, Any]) -> None:
         assert self._side is not None
@@ -204,7 +243,7 @@ class TrajectorySampler(Sampler):
         self._side.look(self._taken, is_taken_now=True)
         if self._taken >= self._keep_at:
             self._side.user_state()
-            self._keep_at = self._taken + options.chunk_size
+            self._keep_at = self._taken + options.chunk_size - self._taken % options.chunk_size
         self._look_at = self._taken + 1 if options.watch_model == "step" else self._keep_at
 
     # Taking many frames.
@@ -238,34 +277,56 @@ class TrajectorySampler(Sampler):
             self._check_times(times[0], interval * _TIME_TOLERANCE)
         try:
             reel.append(block[:n])
-        finally:
-            # Ctrl-C may come when some of them are in the file.
-            added = reel.frames - self._taken
-            if added:
-                self._taken += added
-                self.last = step + added - 1
-                self._next = step + added
-                if times is not None:
-                    self._time = times[added - 1] + interval
+            self._count(step, times)
+        except BaseException:
+            # Ctrl-C may come when some of them are in the file, or while they are counted.
+            self._count(step, times)
+            raise
+
+    def _count(self, step: int, times: np.ndarray[Any, Any] | None) -> None:
+        """Counts the rows of a block that are in the file, the first of which is that of a step."""
+        assert self._reel is not None
+        frames = self._reel.frames
+        added = frames - self._taken
+        if not added:
+            return
+        # No calls from here: Ctrl-C finds all of them done, or none.
+        if times is not None:
+            self._time = times[added - 1] + self.recorder.timing.dt
+        self.last = step + added - 1
+        self._next = step + added
+        self._taken = frames
+
+    def _settle(self) -> None:
+        """Forgets a frame that Ctrl-C has kept from being committed."""
+        if self._reel is not None and self._reel.frames < self._taken:
+            self._taken = self._reel.frames
+            self.last = self._next = _NEVER
 
     # What happens between steps.
 
     def end_episode(self, envs_idx: WorldIds | None, step: int, reason: str) -> None:
         """As `Sampler.end_episode`: notes the bounds, and of single worlds the last states."""
+        self._settle()
         if envs_idx is not None:
             self._end_worlds(envs_idx, step)
+            return
+        if self._ended == step:
+            # Ctrl-C has come between this and the reset, which is tried again.
             return
         if self._side is not None:
             self._side.look(self._taken, is_taken_now=False)
             if self._first < self._taken:
                 self._side.episode(self._first, self._taken, reason)
-        self._first = self._look_at = self._taken
+        self._first = self._look_at = self._keep_at = self._taken
         self._episode += 1
         self._worlds.restart(None, step)
         self._segment = {"reason": reason}
         self.last = self._next = _NEVER
+        self._ended = step
         if self._writer.options.save_on_reset:
             self._await_file()
+            self._writer.next_episode()
 
     def _end_worlds(self, envs_idx: WorldIds, step: int) -> None:
         ended = envs_idx[self._worlds.start[envs_idx] < step]
@@ -286,6 +347,7 @@ class TrajectorySampler(Sampler):
     def start_at(self, start: WorldSteps) -> None:
         """As `Sampler.start_at`."""
         self._worlds.start[:] = start
+        self._ended = _NEVER
 
     def start_segment(self, reason: str, envs_idx: WorldIds | None) -> None:
         """As `Sampler.start_segment`: the next frame says so."""
@@ -301,11 +363,15 @@ class TrajectorySampler(Sampler):
 
     def parameters_change(self) -> None:
         """As `Sampler.parameters_change`."""
-        if self._side is not None:
-            self._side.look(self._taken, is_taken_now=False)
+        self._look_between()
 
     def parameters_changed(self) -> None:
         """As `Sampler.parameters_changed`: the next frame is the first that has them."""
+        self._look_between()
+        self._look_at = self._taken
+
+    def _look_between(self) -> None:
+        self._settle()
+        self._changed = self._taken
         if self._side is not None:
             self._side.look(self._taken, is_taken_now=False)
-            self._look_at = self._taken

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from simreel.errors import TargetError, TargetExistsError
-from simreel.reel.locks import free_name, hold, is_being_written
+from simreel.errors import TargetError
+from simreel.reel.locks import free_name, hold
+from simreel.reel.replacing import check_target
 
 __all__ = ["GrowingFile"]
 
@@ -33,13 +35,39 @@ class GrowingFile:
         self.path = path
         self.size = 0
         """Bytes that were appended, whole appends only."""
-        self._old = _set_aside(path, overwrite) if os.path.lexists(path) else None
+        self._old: Path | None = None
+        self._node: tuple[int, int] | None = None
+        """What tells it from another file of its name, once it is closed."""
+        # Here before it is opened: Ctrl-C right after must not leave a file that nobody knows.
+        self._file = FileIO.__new__(FileIO)
         try:
-            self._file = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by `close`
+            if os.path.lexists(path):
+                check_target(path, overwrite=overwrite)
+                self._old = free_name(path.with_name(f"{path.name}.old"))
+                self._set_aside(self._old)
+            self._open()
+        except BaseException:
+            self.discard()
+            raise
+
+    def __del__(self) -> None:
+        # Ctrl-C came before anybody had it. In a forked child it is closed.
+        file = getattr(self, "_file", None)
+        if file is not None and not (file.closed or self.size):
+            self.discard()
+
+    def _set_aside(self, old: Path) -> None:
+        try:
+            os.rename(self.path, old)
+        except OSError as error:
+            raise TargetError(self.path, f"cannot be renamed to {old.name} ({error.strerror})") from error
+
+    def _open(self) -> None:
+        try:
+            FileIO.__init__(self._file, self.path, "xb")
         except (OSError, ValueError) as error:
-            self._put_back()
             # ValueError: a zero byte in the name.
-            raise TargetError(path, f"cannot be made ({getattr(error, 'strerror', error)})") from error
+            raise TargetError(self.path, f"cannot be made ({getattr(error, 'strerror', error)})") from error
         hold(self._file)
 
     def append(self, parts: Sequence[Any]) -> None:
@@ -62,8 +90,9 @@ class GrowingFile:
         self.size += len(data)
 
     def sync(self) -> None:
-        """Returns when it is on the disk."""
-        _datasync(self._file.fileno())
+        """Returns when it is on the disk, or was discarded."""
+        with suppress(ValueError):
+            _datasync(self._file.fileno())
 
     @property
     def is_deleted(self) -> bool:
@@ -72,6 +101,8 @@ class GrowingFile:
 
     def close(self) -> None:
         """Closes it; until then it counts as being written."""
+        if not self._file.closed:
+            self._node = _node(os.fstat(self._file.fileno()))
         self._file.close()
 
     def keep(self) -> None:
@@ -80,30 +111,15 @@ class GrowingFile:
             self._old.unlink(missing_ok=True)
 
     def discard(self) -> None:
-        """Closes and removes it; the old file has its name again."""
-        self._file.close()
+        """Closes and removes it, also after `close`; the old file has its name again."""
+        self.close()
         with suppress(OSError):
-            self.path.unlink()
-        self._put_back()
-
-    def _put_back(self) -> None:
-        if self._old is not None and not os.path.lexists(self.path):
+            if self._node is not None and self._node == _node(os.stat(self.path)):
+                self.path.unlink()
+        self._node = None
+        if self._old is not None and os.path.lexists(self._old) and not os.path.lexists(self.path):
             os.rename(self._old, self.path)
 
 
-def _set_aside(path: Path, overwrite: bool) -> Path:
-    if path.is_dir():
-        raise TargetError(path, "is a folder; give the name of a file")
-    if path.exists() and not path.is_file():
-        raise TargetError(path, "is a device or a pipe; give the name of a file")
-    if not overwrite:
-        raise TargetExistsError(path)
-    # A link may point to nothing.
-    if path.exists() and is_being_written(path):
-        raise TargetError(path, "it is being written; give another filename or close that first")
-    old = free_name(path.with_name(f"{path.name}.old"))
-    try:
-        os.rename(path, old)
-    except OSError as error:
-        raise TargetError(path, f"cannot be renamed to {old.name} ({error.strerror})") from error
-    return old
+def _node(stat: os.stat_result) -> tuple[int, int]:
+    return stat.st_dev, stat.st_ino

@@ -10,13 +10,13 @@ thread, `taken` to the writer thread; neither takes a lock.
 from __future__ import annotations
 
 import queue
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from simreel.errors import FieldError
+from simreel.reel.latch import Latch
 from simreel.reel.layout import Layout
 from simreel.reel.limits import MAX_CHUNK_BYTES, items_bytes
 
@@ -33,7 +33,7 @@ class Slot:
         "buffer",
         "count",
         "first",
-        "free",
+        "given",
         "matrix",
         "next",
         "parts",
@@ -73,8 +73,8 @@ class Slot:
         """By field, the items (k, width) of each row that has some, and the number of the row, growing."""
         self.ragged_bytes = 0
         self.next = self
-        self.free = threading.Event()
-        self.free.set()
+        self.given: Full | None = None
+        """How it was handed over last."""
 
     def put_items(self, name: str, items: np.ndarray[Any, Any]) -> int:
         """Gives the row that is being filled its items of a ragged field, and returns the bytes of all its items."""
@@ -125,6 +125,8 @@ class Full:
     def __init__(self, slot: Slot) -> None:
         self.slot = slot
         self.first = slot.first
+        self.done = Latch()
+        """Set by the writer thread: it has all of it. Where the slot was handed over again, that counts."""
 
     @property
     def is_current(self) -> bool:
@@ -160,6 +162,12 @@ class Ring:
         slot = self._last if self.open is self._none else self.open
         return slot.first + slot.count
 
+    @property
+    def last(self) -> tuple[Slot, int]:
+        """Where the row that was committed last stands, until the next one is: its slot, and its number there."""
+        slot = self.open if self.open.count else self._last
+        return slot, slot.count - 1
+
     def renew(self) -> None:
         """Hands a full slot over and opens the next, when it is free. Ctrl-C at any place loses no row."""
         slot = self.open
@@ -169,12 +177,13 @@ class Ring:
             # Ctrl-C may have come between a commit and this.
             slot.count = min(slot.count, self.size)
             self._last = slot
-            slot.free.clear()
-            self.queue.put(Full(slot))
+            slot.given = Full(slot)
+            self.queue.put(slot.given)
             self.open = self._none
         self._none.count = 0
         following = self._last.next
-        following.free.wait()
+        if following.given is not None:
+            following.given.done.wait()
         following.first = self._last.first + self._last.count
         following.count = following.taken = following.ragged_bytes = 0
         for items in following.ragged.values():

@@ -150,7 +150,7 @@ class Worker:
         if isinstance(item, Full):
             if item.is_current:
                 self._attempt(lambda: self._write_all(item.slot))
-                item.slot.free.set()
+            item.done.set()
         elif isinstance(item, End):
             if item.is_unwanted:
                 with suppress(OSError):

@@ -89,6 +89,33 @@ def state(model, data):
     return row
 
 
+@pytest.mark.parametrize("who", ["recorder before", "recorder after", "channel"])
+@pytest.mark.parametrize("field", ["ctrl", "xfrc_applied"])
+def test_inputs_that_a_function_sets_are_those_of_the_next_frame(tmp_path, ball, record, who, field):
+    inputs, seen = getattr(ball.data, field), []
+
+    def function():
+        seen.append(float(inputs.flat[0]))
+        inputs.flat[0] = ball.step_count + 5
+        return ball.data.qpos
+
+    def others():
+        ball.start_recording(function, sr.recorders.NPZFile(tmp_path / "a.npz"))
+
+    if who == "recorder before":
+        others()
+    if who == "channel":
+        ball.add_channel("c", function)
+
+    def go(scene):
+        if who == "recorder after":
+            others()
+        run(6)(scene)
+
+    _, reel = record(go)
+    assert reel.field(field)[:][:, 0].tolist() == [0, *range(5, 11)] == seen
+
+
 @pytest.mark.parametrize("steps", [0, 1, 255, 256, 257])
 def test_n_steps_give_one_frame_more(record, steps):
     recorder, reel = record(run(steps))
@@ -269,6 +296,28 @@ def test_two_trajectories_and_another_recorder_run_side_by_side(tmp_path, ball):
         qpos = a.field("qpos")[:]
         assert qpos.tobytes() == b.field("qpos")[:].tobytes()
         assert npz["data"].tobytes() == qpos[::2].tobytes()
+
+
+def test_blocks_end_where_another_recorder_is_due(tmp_path, ball, record, monkeypatch):
+    engine, blocks = ball.engine, []
+    monkeypatch.setattr(
+        engine, "run", lambda mark, rows: blocks.append(len(rows)) or type(engine).run(engine, mark, rows)
+    )
+    other = ball.start_recording(lambda: ball.data.xpos, sr.recorders.NPZFile(tmp_path / "x.npz", hz=10))
+    recorder, reel = record(lambda scene: scene.step(100))
+    assert sum(blocks) > 80
+    assert max(blocks) <= 9
+    assert (recorder.status.written, other.status.written) == (101, 11)
+    alone = sr.Scene.from_mujoco(mujoco.MjModel.from_xml_string(BALL))
+    alone.build()
+    positions = []
+    for _ in range(100):
+        positions.append(alone.data.qpos.copy())
+        alone.step()
+    positions.append(alone.data.qpos.copy())
+    assert reel.field("qpos")[:].tobytes() == np.array(positions).tobytes()
+    with np.load(tmp_path / "x.npz") as npz:
+        assert npz["data"][:, 1].tobytes() == np.array(positions)[::10, :3].tobytes()
 
 
 def test_contacts_are_those_of_the_frame(ball, record):

@@ -14,7 +14,7 @@ import pytest
 import simreel as sr
 from simreel.errors import MaxSizeError, RecorderError, SimreelWarning, WriteError
 from simreel.recorders import TrajectoryFile
-from simreel.reel import Reel
+from simreel.reel import Reel, ReelWriter
 from simreel.reel.growing import GrowingFile
 from simreel.testing import FakeEngine
 
@@ -233,6 +233,188 @@ def test_ctrl_c_before_a_stop_takes_the_last_state_once(tmp_path, is_done):
     cell.cell_contents = real
     scene.stop_recording()
     assert steps_of(tmp_path / "run.reel") == ([0, 1], True)
+
+
+@pytest.mark.parametrize("many", [1, 20])
+@pytest.mark.parametrize("place", ["append", "_count"])
+@pytest.mark.parametrize("is_done", [False, True])
+def test_ctrl_c_within_a_block_loses_none_and_doubles_none(tmp_path, monkeypatch, many, place, is_done):
+    scene, recorder = _names["swing"](tmp_path / "run.reel", chunk_size=8)
+    scene.step(2)
+    owner = recorder._reels[0] if place == "append" else scene._manager._samplers[0]
+    real, done = getattr(owner, place), []
+
+    def interrupted(*args):
+        if is_done or done:
+            real(*args)
+        if not done:
+            done.append(True)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, place, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        scene.step(100)
+    assert 2 <= scene.step_count < 102
+    scene.step(many)
+    scene.stop_recording()
+    assert steps_of(tmp_path / "run.reel") == (list(range(scene.step_count + 1)), True)
+    with sr.Scene.load_trajectory(tmp_path / "run.reel") as trajectory:
+        report = trajectory.verify()
+    assert (report.ok, report.steps, report.unchecked) == (True, scene.step_count, ())
+
+
+def notes_of(path):
+    with Reel.open(path) as reel:
+        return [(note.frame, note.value["reason"]) for note in reel.notes if note.value["type"] == "segment"]
+
+
+@pytest.mark.parametrize("what", ["nothing", "input", "parameter", "edit that fails"])
+def test_what_is_set_between_a_frame_and_its_step_breaks_the_run_there(tmp_path, what):
+    path = tmp_path / "run.reel"
+    scene, _ = _names["swing"](path)
+    interrupts = [5]
+
+    def interrupted():
+        if scene.step_count in interrupts:
+            interrupts.clear()
+            raise KeyboardInterrupt
+        return scene.step_count
+
+    scene.start_recording(interrupted, sr.recorders.NPZFile(tmp_path / "n.npz"))
+    with pytest.raises(KeyboardInterrupt):
+        scene.step(10)
+    assert scene.step_count == 5
+    if what == "input":
+        scene.data.qfrc_applied[0] = 3
+    elif what == "parameter":
+        with scene.edit_model() as model:
+            model.opt.gravity[2] = 0
+    elif what == "edit that fails":
+        with pytest.raises(ZeroDivisionError), scene.edit_model() as model:
+            model.opt.gravity[2] = 1 / 0
+    scene.step(10)
+    scene.stop_recording()
+    assert steps_of(path) == (list(range(16)), True)
+    assert notes_of(path) == ([] if what == "nothing" else [(6, "interrupt")])
+    with sr.Scene.load_trajectory(path) as trajectory:
+        assert trajectory.verify().ok
+
+
+def test_parameters_that_change_before_a_frame_was_committed_are_those_of_the_frame(tmp_path, monkeypatch):
+    path = tmp_path / "run.reel"
+    scene, _ = _names["swing"](path)
+    scene.step(5)
+    take = scene._manager._samplers[0].take
+    cell = dict(zip(take.__code__.co_freevars, take.__closure__, strict=True))["commit"]
+    real = cell.cell_contents
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    cell.cell_contents = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        scene.step()
+    cell.cell_contents = real
+    with scene.edit_model() as model:
+        model.opt.gravity[2] = 0
+    scene.step(5)
+    scene.stop_recording()
+    with Reel.open(path) as reel:
+        assert [(each.frame, each.value["uncertain"]) for each in reel.params] == [(5, None)]
+    assert steps_of(path)[0] == list(range(11))
+
+
+def test_ctrl_c_in_a_reset_that_is_not_repeated_leaves_the_episode(tmp_path, monkeypatch):
+    path = tmp_path / "run.reel"
+    scene, recorder = _names["swing"](path)
+    scene.step(5)
+
+    def interrupt(mark):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recorder, "_wait", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            scene.reset()
+    scene.step(5)
+    scene.reset()
+    scene.step(2)
+    scene.stop_recording()
+    assert steps_of(path) == ([*range(11), 0, 1, 2], True)
+    with sr.Scene.load_trajectory(path) as trajectory:
+        assert trajectory.episodes == [(0, 11), (11, 14)]
+        assert (trajectory.verify().ok, trajectory.verify().steps) == (True, 12)
+
+
+@pytest.mark.parametrize("save_on_reset", [False, True])
+def test_ctrl_c_in_a_reset_that_is_repeated_ends_the_episode_once(tmp_path, monkeypatch, save_on_reset):
+    scene, recorder = _names["swing"](tmp_path / "run.reel", save_on_reset=save_on_reset)
+    scene.step(5)
+
+    def interrupt(mark):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recorder, "_wait", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            scene.reset()
+    scene.reset()
+    scene.step(2)
+    scene.stop_recording()
+    files = [steps_of(path)[0] for path in sorted(tmp_path.iterdir())]
+    assert files == ([[*range(6)], [0, 1, 2]] if save_on_reset else [[*range(6), 0, 1, 2]])
+
+
+def test_a_file_that_got_no_frame_leaves_nothing_behind(tmp_path):
+    path = tmp_path / "run.reel"
+    scene, _ = _names["swing"](path)
+    scene.add_state("rng", lambda: 1 / 0, lambda value: None)
+    with pytest.raises(RecorderError, match="ended while taking the sample of step 0: ZeroDivisionError"):
+        scene.step()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_whose_first_chunk_could_not_be_written_leaves_the_old_one(tmp_path, noise):
+    path = tmp_path / "run.reel"
+    path.write_bytes(b"old")
+    noise.start_recording(TrajectoryFile(path, overwrite=True, max_size=8000, chunk_size=64))
+    noise.build()
+    noise.step(30)
+    with pytest.raises(MaxSizeError, match="no frame is kept"):
+        noise.stop_recording()
+    assert path.read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("place", ["channel", "state", "open", "opened"])
+def test_ctrl_c_in_the_first_step_costs_no_frame(tmp_path, monkeypatch, place):
+    path = tmp_path / "run.reel"
+    scene, recorder = _names["swing"](path)
+    interrupts = [place]
+
+    def interrupt(here):
+        if here in interrupts:
+            interrupts.clear()
+            raise KeyboardInterrupt
+        return 1
+
+    scene.add_channel("c", lambda: interrupt("channel"))
+    scene.add_state("s", lambda: interrupt("state"), lambda value: None)
+    make = ReelWriter.__init__
+
+    def opened(*args, **kwargs):
+        make(*args, **kwargs)
+        interrupt("open")
+
+    monkeypatch.setattr(ReelWriter, "__init__", opened)
+    begin = recorder.begin
+    monkeypatch.setattr(recorder, "begin", lambda *args: (begin(*args), interrupt("opened"))[0])
+    with pytest.raises(KeyboardInterrupt):
+        scene.step()
+    assert list(tmp_path.iterdir()) == []
+    scene.step(5)
+    scene.stop_recording()
+    assert steps_of(path) == ([*range(6)], True)
 
 
 @pytest.mark.parametrize("end", ["sys.exit()", "1 / 0", "raise KeyboardInterrupt", "pass"])

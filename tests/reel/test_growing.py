@@ -1,6 +1,7 @@
 """A file grows under its own name, in whole appends, and counts as being written until it is closed."""
 
 import os
+import sys
 
 import pytest
 
@@ -106,3 +107,71 @@ def test_what_is_no_file_stays_in_its_place(tmp_path, overwrite):
 def test_a_name_that_no_file_can_have_is_our_error(tmp_path):
     with pytest.raises(TargetError, match="null byte"):
         GrowingFile(tmp_path / "a\0b", overwrite=True)
+
+
+UNDOING = {"__del__", "discard", "close", "_node"}
+
+
+class Interrupt(BaseException):
+    pass
+
+
+def interrupted(line, path, **options):
+    """Makes a file and raises before the line of that number runs; whether it came so far."""
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        if frame.f_globals.get("__name__") != "simreel.reel.growing" or frame.f_code.co_name in UNDOING:
+            return None
+        if event == "line":
+            count += 1
+            if count == line:
+                raise Interrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        GrowingFile(path, **options)
+    except Interrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_ctrl_c_at_any_line_of_opening_leaves_all_as_it_was(tmp_path, is_there):
+    path, line = tmp_path / "a", 1
+    if is_there:
+        path.write_bytes(b"old")
+    while interrupted(line, path, overwrite=True):
+        assert names(tmp_path) == (["a"] if is_there else [])
+        line += 1
+    assert line > 10
+    assert names(tmp_path) == (["a"] if is_there else [])
+
+
+def test_a_file_that_nobody_got_is_removed(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    GrowingFile(tmp_path / "a", overwrite=True)
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"old"
+
+
+def test_another_file_of_the_name_is_not_removed(tmp_path):
+    file = GrowingFile(tmp_path / "a", overwrite=False)
+    file.append([b"abc"])
+    (tmp_path / "a").rename(tmp_path / "b")
+    (tmp_path / "a").write_bytes(b"other")
+    file.discard()
+    assert names(tmp_path) == ["a", "b"]
+    (tmp_path / "b").unlink()
+    file = GrowingFile(tmp_path / "b", overwrite=False)
+    file.close()
+    file.discard()
+    file.sync()
+    (tmp_path / "b").write_bytes(b"other")
+    file.discard()
+    assert names(tmp_path) == ["a", "b"]

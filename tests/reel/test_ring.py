@@ -21,7 +21,7 @@ def drain(ring):
             slot = full.slot
             found += [(slot.first + i, slot.matrix[i, 0]) for i in range(slot.taken, slot.count)]
             slot.taken = slot.count
-            slot.free.set()
+        full.done.set()
     return found
 
 
