@@ -165,12 +165,12 @@ class TrajectorySampler(Sampler):
         def take(step: int) -> None:
             if step != self._next and not self._begin(step):
                 return
-            if self._taken >= self._look_at:
-                self._look()
             part = next_part(first, last)
             read_state(part)
             # After the state: the inputs that a channel sets do not count for this step.
             packed = channels.read() if channels is not None else None
+            if self._taken >= self._look_at:
+                self._look()
             counts = next_part("step", "episode")
             if n_envs:
                 time = part[:n_envs]

@@ -43,6 +43,7 @@ class Latch:
                 self._ring()
 
     def _ring(self) -> None:
-        # Rung already where that fails, and not heard yet.
-        with suppress(RuntimeError):
-            self._bell.release()
+        # Rung already, and not heard yet, where it is not locked; or by another thread just now.
+        if self._bell.locked():
+            with suppress(RuntimeError):
+                self._bell.release()

@@ -37,8 +37,9 @@ def start(folder):
         return scene.start_recording(TrajectoryFile(folder / "run.reel", chunk_size=16))
     if kind == "mp4":
         return scene.start_recording(image, VideoFile(folder / "run.mp4", bitrate=40))
+    # Small blocks, so that the disk is nearly full when one does not fit, and an archive has no room beside its rows.
     return scene.start_recording(lambda: noise(scene.step_count, 100), (CSVFile if kind == "csv" else NPZFile)(
-        folder / f"run.{kind}"))
+        folder / f"run.{kind}", buffer_bytes=2**19))
 
 recorder, other = start(small), start(large)
 scene.build()

@@ -171,7 +171,7 @@ def growth(run_script, folder, rounds, frames, suffix):
                 encoder.add(frame)
             sizes.append(rss())
             encoder.close()
-        print(max(sizes[-len(sizes) // 4 :]) - max(sizes[len(sizes) // 4 : len(sizes) // 2]))
+        print(min(sizes[-len(sizes) // 4 :]) - max(sizes[len(sizes) // 4 : len(sizes) // 2]))
         """,
         folder / f"a{suffix}",
     )
