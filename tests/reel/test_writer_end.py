@@ -8,9 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from simreel.errors import (
-    ClosedFileError,
-)
+from simreel.errors import ClosedFileError
 from simreel.reel import Field, Layout, Reel, ReelWriter, exiting
 from simreel.reel.locks import is_being_written
 from simreel.reel.worker import Worker
